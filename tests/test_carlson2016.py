@@ -7,18 +7,11 @@ from helpers_tempering import BETAS, PATH
 
 import rbmlib as rl
 from rbmbook import measured as ms
-from rbmbook import timing
 from rbmbook.carlson2016 import estimators, judged, runs, tracking
 from rbmbook.carlson2016 import rounds as rounds_of
 from rbmbook.carlson2016 import small as sm
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib.estimators.rts import EMPTY, updated
-
-
-def test_equal_guesses_know_the_base_only():
-    np.testing.assert_allclose(rounds_of.equal_guesses(PATH, BETAS), (1 - BETAS) * PATH.log_z_base)
-    as_it_is = rounds_of.equal_guesses(PATH, BETAS, normalised=False)
-    assert as_it_is.tolist() == [PATH.log_z_base] * BETAS.size
 
 
 @pytest.mark.parametrize("column", ["mixed", "visited"])
@@ -34,13 +27,6 @@ def test_a_round_is_fifty_sweeps_and_an_update(column):
     np.testing.assert_allclose(one.shares, c / c.sum())
     np.testing.assert_allclose(one.guesses, after)
     assert one.log_z == pytest.approx(after[-1] - after[0] + PATH.log_z_base)
-
-
-def test_the_next_round_begins_with_the_guesses_of_the_last():
-    first, second = rounds_of.rounds(PATH, BETAS, 20, 3, 2)
-    np.testing.assert_array_equal(second.sample.log_z_path, first.guesses)
-    alone, *_ = rounds_of.rounds(PATH, BETAS, 20, 3, 2, go_on="from the base")
-    np.testing.assert_array_equal(alone.guesses, first.guesses)
 
 
 def test_sweeps_that_are_left_out_are_not_in_the_shares():
@@ -99,15 +85,6 @@ def test_steps_over_a_flat_likelihood_are_bounded():
 # ---------------------------------------------------------------- tracking
 
 
-def test_trainings_are_told_apart():
-    rows = [(2, 2000, 0.2, 100), (0, 2000, 0.2, 100), (1, 400, 0.05, 100), (1, 400, 0.2, 1000)]
-    stored = pd.DataFrame(rows, columns=["look", "n_chains", "gain", "n_annealed"])
-    found = tracking.trainings(stored.assign(n_updates=400, n_looks=20))
-    assert found.paper["update"].tolist() == [0, 40]
-    assert list(found.by_gain) == [0.05]
-    assert found.checked_again.index.tolist() == [1]
-
-
 RUN = pd.DataFrame(
     {
         "update": [0, 100, 200], "log_z": [10.0, 10.0, 10.0], "ess": [80, 60, 4],
@@ -132,12 +109,6 @@ def test_seconds_an_update():
     assert parts["the update rule"] == pytest.approx(0.2)
     assert parts["tracking, a look in a hundred"] == pytest.approx(0.35)
     assert parts["tracking, a look at every update"] == pytest.approx(5.3)
-
-
-def test_a_result_with_its_seconds():
-    result, seconds = timing.timed(lambda: sum(range(10**6)))
-    assert result == 499999500000
-    assert 0 < seconds < 60
 
 
 # ---------------------------------------------------------------- the small model
@@ -292,12 +263,3 @@ def test_numbers_are_pooled_by_their_errors():
     found = judged.pooled(ms.measured(1.0, 0.1, 9), ms.measured(4.0, 0.2, 4))
     assert (found.value, found.std_error) == (pytest.approx(1.6), pytest.approx(0.2 / 5**0.5))
     assert found.freedom == 4
-
-
-def test_readings_are_told_apart_in_stored_runs():
-    frame = runs.gathered("rts_readings rts_public")
-    counts = frame.groupby("begun").size()
-    assert counts[runs.PILOT] == (frame["starting"] == "pilot").sum()
-    joint = (frame["conditional"] == "joint") & (frame["round_burn_in"] == 10)
-    assert counts["v and h, 10 left out"] == joint.sum()
-    assert runs.not_run("carlson-cost", "x").outcome == OPEN

@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import log_sum
 
 import rbmlib as rl
-from rbmbook.carlson2016.continuous import first_blocks
+from rbmbook.carlson2016.small import first_blocks
 from rbmbook.step_sizes import ShapedWalk, adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath

@@ -56,11 +56,6 @@ def test_plain_varopt_stands_for_caps_that_do_not_bind():
     assert runs.found(made, "pcd_20", "LINEAR").empty
 
 
-def test_runs_of_most_chains_are_taken():
-    made = table(run(n_chains=100, seed=1), run(seed=3), run(seed=2))
-    assert runs.found(made, "pcd_20", "LINEAR")["seed"].tolist() == [2, 3]
-
-
 def test_an_ess_has_the_wider_of_two_errors():
     low, high = tables.ess_interval(500.0, 1000)
     normal = runs.ess(table(run()))
@@ -77,23 +72,6 @@ def test_seeds_count_by_their_own_spread_where_it_is_wider():
     assert math.isinf(alike.freedom)
     apart = runs.bound(table(run(seed=1), run(seed=2, mean_log_z=210.6)))
     assert apart[:4] == pytest.approx((210.1, 0.5, 1, 2))
-
-
-def test_pooled_settings():
-    found = runs.pooled([measured(2.0, 0.3), measured(4.0, 0.4)])
-    assert found[:2] == pytest.approx((3.0, 0.25))
-
-
-def test_a_table_has_printed_and_ours_row_under_row():
-    made = runs.table(table(*three(log_z=210.4)), ["pcd_20"], {"pcd_20": 210.368})
-    rows = made.set_index(["schedule", "whose"])
-    assert rows.loc[("LINEAR", "printed"), "PCD(20) ESS"] == "517"
-    assert rows.loc[("LINEAR", "printed"), "PCD(20) log Z"] == "−0.004"
-    assert rows.loc[("LINEAR", "ours, base rate"), "PCD(20) log Z"].startswith("+0.0320 ± 0.03")
-    assert rows.loc[("LINEAR", "ours, base rate"), "PCD(20) ESS"].startswith("500 ± ")
-    assert rows.loc[("VAROPT", "ours, own biases"), "PCD(20) ESS"] == "–"
-    few = runs.table(table(run(n_chains=100, ess=50.0)), ["pcd_20"], {"pcd_20": 210.0})
-    assert few.iloc[13]["PCD(20) ESS"].endswith("*")
 
 
 def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
@@ -117,13 +95,6 @@ def test_perfect_transitions_forget():
     states = np.array([[int(b) for b in f"{i:06b}"] for i in range(64)], float)
     p = np.exp(path.rbm.log_density(states) - rl.exact(path.rbm).log_z)
     assert seen == pytest.approx(p @ states, abs=0.04)
-
-
-def test_variance_of_scales_value_and_error():
-    live = rl.ais(small_path(), schedules.linear(20), 60, 1)
-    one, ten = (theory.variance_of(live, times=k) for k in (1, 10))
-    assert one.value == pytest.approx(np.var(live.log_weights, ddof=1))
-    assert ten[:2] == pytest.approx((10 * one.value, 10 * one.std_error))
 
 
 def scaled(gibbs=3.0, perfect=1.0, tail=1.0):

@@ -17,5 +17,5 @@ def test_examples(name):
 
 
 def test_there_are_some():
-    found = doctest.DocTestFinder().find(importlib.import_module("rbmbook.metropolis"))
+    found = doctest.DocTestFinder().find(importlib.import_module("rbmbook.tables"))
     assert any(test.examples for test in found)

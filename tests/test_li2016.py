@@ -8,7 +8,7 @@ import rbmlib as rl
 from rbmbook import measured as ms
 from rbmbook import stored_results
 from rbmbook.li2016 import live, quadrature, sections, tables, trainings
-from rbmbook.li2016.moves import MOVES, mean_distance
+from rbmbook.li2016.moves import MOVES
 from rbmbook.li2016.trainings import CD, FALLING, GB, LEAKY, MIX, Trainings
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import EnergyPath, LeakinessPath
@@ -30,12 +30,6 @@ def test_quadrature_is_exact_enough(leakiness):
     assert np.allclose(moves @ (w * law), law, atol=1e-10)
     distance = w @ np.abs(law - model) / 2
     assert (distance < 1e-12) if leakiness == 1 else (0.005 < distance < 0.03)
-
-
-def test_unit_log_z_adds_up_to_that_of_the_model():
-    rbm = orthogonal_leaky_rbm(40, 6, norm=0.8, leakiness=0.1)
-    rest = 34 / 2 * np.log(2 * np.pi)
-    assert rbm.exact_log_z() == pytest.approx(6 * quadrature.unit_log_z(0.8, 0.1) + rest)
 
 
 @pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
@@ -135,10 +129,6 @@ def test_the_published_chain_ends_at_its_own_distribution_from_any_start():
     assert exact["cd", "model"].divergence == pytest.approx(0, abs=1e-12)
 
 
-def test_leakiness_falls_in_equal_steps_to_the_models():
-    assert quadrature.annealed_leakiness(0.1, 3) == pytest.approx([0.7, 0.4, 0.1])
-
-
 @pytest.mark.parametrize("n_sweeps", [1, 3])
 def test_distances_at_leakiness_1_are_those_of_gaussians(n_sweeps):
     """From N(0, 1) u stays N(0, variance), and the model is N(0, 1 / (1 - norm^2))."""
@@ -163,22 +153,6 @@ def test_likelihood_of_a_model_whose_log_z_is_known():
     exact = rbm.log_density(held_out).mean() - rbm.exact_log_z()
     assert abs(found["log_likelihood"] - exact) < 4 * found["std_error"]
     assert 0 < found["ess"] <= 50
-
-
-class Doubling:
-    gibbs = staticmethod(lambda v, stream: 2 * v)
-
-
-def test_chains_that_double_grow_so():
-    assert live.growth_of(Doubling, np.array([[1, -3]]), 0, n_sweeps=4) == 16
-
-
-def test_distance_of_samples():
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(4000, 2))
-    assert mean_distance(x, x) == 0
-    shifted = mean_distance(x, rng.normal(size=(4000, 2)) + 1.0)
-    assert shifted == pytest.approx(0.3829, abs=0.03)  # 2 Phi(1/2) - 1
 
 
 def test_distances_of_a_model_that_is_settled_in_one_sweep_and_of_one_that_is_not():
@@ -229,14 +203,6 @@ def test_runs_are_joined_as_their_weights_are():
     assert both["s.e."] == pytest.approx(whole["std_error"], rel=0.01)
 
 
-def test_exact_transitions_are_predicted_to_have_no_difference(table_2):
-    exact = table_2[table_2["transition"] != "gibbs"]
-    assert (exact["predicted"] == 0).all()
-    assert (exact["difference"].abs() < 5 * exact["s.e."]).all()
-    published = table_2[table_2["transition"] == "gibbs"]
-    assert (published["difference"] > 5 * published["s.e."]).all()
-
-
 def energy_moved(table, difference):
     """The table as if AIS-Energy had these differences at the paper's steps."""
     moved = table.copy()
@@ -254,17 +220,6 @@ def test_table_2_follows_the_numbers(table_2):
     assert tables.verdicts_of_table_2(table_2, fitting)[0].outcome == DEPENDS
     moved = energy_moved(table_2, dict(zip(printed["n_hidden"], printed["bias"], strict=True)))
     assert tables.verdicts_of_table_2(moved, {})[0].outcome == CONTRADICTED  # by the deviations
-
-
-def test_readings_of_aisenergy_are_of_each_number_of_units():
-    single = pd.read_csv(rl.datasets.committed("results/leaky_single.csv"))
-    readings = tables.readings_of_energy(single)
-    assert len(readings) == len(tables.READINGS) + len(tables.SUMS)
-    assert all(len(values) == len(tables.UNITS) for values in readings.values())
-    as_derived = [x.value for x in next(iter(readings.values()))]
-    assert as_derived == pytest.approx([-j * tables.unit("energy").bias for j in tables.UNITS])
-    whole = readings["float32, whole densities, 10 chains"]
-    assert [round(x.value, 1) for x in whole] == [0.0, 0.1, 0.2, 0.2]
 
 
 def test_comparisons_follow_the_numbers(table_2):
@@ -289,27 +244,6 @@ def test_table_1_is_judged_by_its_digits():
     assert [row["hidden units"] for row in rows[:2]] == ["printed", "ours, s = 0.9"]
     other = printed.assign(logz_exact=printed["logz_exact"] + [0, 0, 0.01, 0])
     assert tables.table_1(other)[1].outcome == CONTRADICTED
-
-
-def likelihood_run(**changed):
-    return {
-        "model": "leaky_cifar10", "estimator": "both sides", "log_likelihood": -1e4, "log_z": 100.0,
-        "mean_log_z": 99.0, "mean_std_error": 0.1, "reverse_mean": 101.0,
-        "reverse_mean_error": 0.2, "n_leapfrog": 5.0, "n_temperatures": 1000,
-    } | changed  # fmt: skip
-
-
-def test_ends_of_log_likelihoods():
-    """log p* of an image is 99; log Z lies from 98.7 to 101.6."""
-    slices = likelihood_run(n_leapfrog=np.nan, reverse_mean=97.0, n_temperatures=300)
-    alone = likelihood_run(estimator="ais", reverse_mean=np.nan, mean_log_z=90.0, n_leapfrog=np.nan)
-    known = likelihood_run(estimator="known", model="standard normal", log_likelihood=-5e4)
-    found = tables.log_likelihoods(pd.DataFrame([alone, likelihood_run(), slices, known]))
-    leaky = found.loc[tables.NAMES["leaky"]]
-    assert leaky.tolist() == pytest.approx([99 - 101.6, 99 - 98.7])
-    assert found.loc["standard normal"].tolist() == [-5.0, -5.0]
-    crossed = tables.log_likelihoods(pd.DataFrame([likelihood_run(reverse_mean=98.0), known]))
-    assert np.isnan(crossed.loc[tables.NAMES["leaky"], "at least"])
 
 
 def test_table_3_is_judged_by_the_ceiling():
@@ -367,13 +301,6 @@ def test_the_rate_is_of_the_first_seed_and_that_seed_does_not_count():
     assert runs.of(CD) == pytest.approx(60.5 + np.array([*SPREAD[1:], SPREAD[0]]))
     assert runs.of(CD, "low") == pytest.approx(runs.of(CD) - 1)
     assert list(runs.summary().index) == [CD, MIX, LEAKY, CD + FALLING, GB, GB + FALLING, f"{GB}-1"]
-    assert runs.summary().loc[LEAKY, "minus leaky, CD"].startswith("-40.00 ± 1.28")
-
-
-def test_a_kind_that_was_not_tuned_has_the_rate_that_it_was_trained_at():
-    more = [row("gaussian", n_sweeps=40, rate=3e-3, seed=s, level=47) for s in range(1, 6)]
-    runs = Trainings(pd.concat([TABLE, pd.DataFrame(more)]))
-    assert runs.of(f"{GB}-40").mean() == pytest.approx(47.5)
 
 
 def test_a_training_that_broke_down_leaves_its_kind_open():
@@ -427,18 +354,6 @@ def test_figure_4_may_depend_on_the_bound():
     assert figure_4(b0_9=TABLE, b0_9999=TABLE) == [CONTRADICTED, CONTRADICTED]
     level = moved(41, method="leaky")  # 1 nat, errors of 1.3
     assert figure_4(b0_9=level, b0_9999=TABLE)[0] == OPEN
-
-
-def test_settings_and_bounds_are_those_of_the_stored_tables():
-    names = ["leaky_size", "leaky_size_500", "leaky_all_images", "leaky_bounds"]
-    *runs, at_bounds = (stored_results(name) for name in names)
-    found = trainings.all_settings(*runs)
-    assert list(found) == ["500 units", "all images", "100 units"]
-    assert (found["100 units"].table["largest"] == 0.9999).all()
-    bounds = trainings.by_bounds(found, at_bounds)
-    assert list(bounds) == ["0.9", "0.99", "0.9999"]
-    assert bounds["0.9999"] is found
-    assert len(bounds["0.9"]["100 units"].of(LEAKY)) == 4
 
 
 # sections ------------------------------------------------------------------------------------
@@ -542,13 +457,3 @@ def timed(mix: float):
 def test_cost_follows_the_clock():
     assert sections.cost(timed(0.99), timed(0.99)).outcome == REPRODUCED
     assert sections.cost(timed(1.3), timed(1.3)).outcome == CONTRADICTED
-
-
-def test_best_rates_are_those_of_the_seed_that_does_not_count():
-    tried = pd.DataFrame(
-        [row(rate=rate, level=x, seed=seed, largest=bound)
-         for rate, x, seed, bound in (
-             (1e-3, 5, 0, 0.9), (3e-3, 9, 0, 0.9), (1e-2, 99, 1, 0.9), (1e-3, 7, 0, 0.9999)
-         )]
-    )  # fmt: skip
-    assert trainings.best_rates(tried).to_dict() == {("cd", 0.9): 3e-3, ("cd", 0.9999): 1e-3}

@@ -1,82 +1,13 @@
-"""Moves: Metropolis-Hastings by exact transition matrices, Hamiltonian Monte Carlo by its laws."""
+"""Hamiltonian Monte Carlo, by its laws."""
 
 import numpy as np
 import pytest
-from helpers_stats import assert_no_rejection, chi_square_p, two_sided, z_score
+from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmbook.metropolis import Independent, RandomWalk, metropolis_hastings, normal_log_density
 from rbmlib.numerics import ChainStream
 from rbmlib.paths import hmc
 from rbmlib.paths.hmc import Transition, leapfrog
-
-MEAN, COVARIANCE = np.array([5.0, 10.0]), np.array([[1.0, 1.0], [1.0, 4.0]])
-MARGINALS = np.diag(np.diag(COVARIANCE))
-TARGET = normal_log_density(MEAN, COVARIANCE)
-PROPOSALS = {
-    "independent": Independent.normal(MEAN, MARGINALS),
-    "off centre": Independent.normal(MEAN + 0.5, 2 * COVARIANCE),
-    "random walk": RandomWalk(1.5),
-}
-
-
-def normal_draws(n, seed=0):
-    return np.random.default_rng(seed).multivariate_normal(MEAN, COVARIANCE, size=n)
-
-
-def test_log_density_is_that_of_scipy():
-    x = normal_draws(5)
-    ours = TARGET(x) - TARGET(MEAN[None])
-    law = stats.multivariate_normal(MEAN, COVARIANCE)
-    assert np.allclose(ours, law.logpdf(x) - law.logpdf(MEAN))
-
-
-@pytest.mark.parametrize("name", PROPOSALS)
-def test_exact_draws_stay_exact(name):
-    """Moments, and the radius that no linear statistic sees, after 1, 4 and 16 steps."""
-    chains = metropolis_hastings(TARGET, PROPOSALS[name], normal_draws(20_000), 16, rng=1)
-    p = []
-    for step in (1, 4, 16):
-        z = (chains.states[:, step - 1] - MEAN) @ np.linalg.inv(np.linalg.cholesky(COVARIANCE)).T
-        moments = np.stack(
-            [z[:, 0], z[:, 1], z[:, 0] ** 2 - 1, z[:, 1] ** 2 - 1, z[:, 0] * z[:, 1]]
-        )
-        p += list(two_sided(z_score(moments.T, 0.0)))
-        p.append(stats.kstest((z**2).sum(axis=1), stats.chi2(2).cdf).pvalue)
-    assert_no_rejection(p, name)
-
-
-def test_transition_matrix_of_three_states():
-    """Where a chain goes from each state, against the matrix, and detailed balance of that."""
-    log_p, q = np.log([0.6, 0.3, 0.1]), np.array([0.2, 0.3, 0.5])
-
-    def index(x):
-        return x[:, 0].astype(int)
-
-    proposal = Independent(
-        lambda rng, n: rng.choice(3, size=(n, 1), p=q).astype(float), lambda y: np.log(q)[index(y)]
-    )
-    p = np.exp(log_p)
-    ratio = (p[None, :] * q[:, None]) / (p[:, None] * q[None, :])
-    matrix = q[None, :] * np.minimum(1, ratio)
-    matrix[np.diag_indices(3)] = 0
-    matrix[np.diag_indices(3)] = 1 - matrix.sum(axis=1)
-    assert np.allclose(p[:, None] * matrix, (p[:, None] * matrix).T)
-    start = np.repeat(np.arange(3.0), 20_000)[:, None]
-    moved = metropolis_hastings(lambda x: log_p[index(x)], proposal, start, 1, rng=3)
-    ends = moved.states[:, 0, 0].astype(int).reshape(3, -1)
-    assert_no_rejection([chi_square_p(ends[i], matrix[i]) for i in range(3)], "rows")
-
-
-def test_a_chain_stays_where_it_was_refused():
-    chains = metropolis_hastings(TARGET, RandomWalk(3.0), normal_draws(4), 500, rng=2)
-    same = (chains.states[:, 1:] == chains.states[:, :-1]).all(axis=2)
-    assert np.array_equal(same, ~chains.accepted[:, 1:])
-    assert 0.1 < chains.acceptance_rate < 0.9
-    for proposal in PROPOSALS.values():
-        run = metropolis_hastings(TARGET, proposal, normal_draws(3), 5000, rng=2)
-        assert np.array_equal((np.diff(run.states, axis=1) == 0).all(axis=2), ~run.accepted[:, 1:])
-
 
 N, D = 20_000, 3
 POWER = 4  # a density that is no Gaussian: log p = -sum |x|^4 / 4

@@ -9,7 +9,6 @@ from helpers_tempering import BETAS, EXACT, run
 import rbmlib as rl
 from rbmbook.carlson2016.estimators import (
     mixed_rts,
-    stationary,
     transition_rts,
     transition_sums,
 )
@@ -74,13 +73,6 @@ def test_sums_of_moves_by_hand():
     np.testing.assert_allclose(transition_sums(sample, np.arange(7), "rsd"), shared, rtol=1e-10)
 
 
-def test_stationary_law():
-    p = np.array([[0.9, 0.1, 0.0], [0.3, 0.6, 0.1], [0.0, 0.5, 0.5]])
-    law = stationary(100 * p)
-    np.testing.assert_allclose(law @ p, law, atol=1e-12)
-    assert np.isnan(stationary(np.diag([1.0, 0.0]))).all()
-
-
 @pytest.mark.parametrize("kind", ["sd", "rsd"])
 def test_transition_matrix_estimates_the_exact_value(kind):
     estimate = transition_rts(run(100, 1000, n_blocks=1), kind=kind)
@@ -93,29 +85,6 @@ def test_an_empty_beta_is_said():
         estimate = transition_rts(run(4, 3, guess=EXACT + np.linspace(0, 500, 10)))
     assert not estimate.converged
     assert np.isnan(estimate.log_z)
-
-
-SAMPLE = run(4, 20, record_every=2)
-WRONG = {
-    "sample": lambda: transition_rts(SAMPLE),
-    "samples": lambda: mixed_rts([]),
-    "kind": lambda: transition_rts(SAMPLE, kind="tm"),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_are_refused_by_name(name):
-    with pytest.raises((ValueError, TypeError)) as caught:
-        WRONG[name]()
-    assert str(caught.value).startswith(name)
-    assert "expected" in str(caught.value)
-
-
-def test_moves_need_two_states_of_each_chain():
-    sample = run(n_chains=4, n_sweeps=10)
-    n = len(sample.temperature)
-    with pytest.raises(ValueError, match=f"skip is {n - 1}: expected at most {n - 2}"):
-        transition_rts(sample, skip=n - 1)
 
 
 @pytest.mark.parametrize("kind", ["sd", "rsd"])

@@ -4,13 +4,22 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.carlson2016.continuous import rule_errors, slopes
+from rbmbook.carlson2016.small import riemann_error
+from rbmbook.testsystems import tempered_log_z
+from rbmlib.estimators.ti import correction, quadrature
 
 MIXTURE = rl.testsystems.two_gaussians()
 
 
+def slopes(betas):
+    """Mean and variance of the slope at each beta, by differences of the exact log Z."""
+    h = 1e-3 * betas + 1e-6
+    low, middle, high = (tempered_log_z(MIXTURE, 30.0, b) for b in (betas - h, betas, betas + h))
+    return (high - low) / (2 * h), (high - 2 * middle + low) / h**2
+
+
 def test_slopes_of_a_gaussian_integral():
-    mean, variance = slopes(MIXTURE, 30.0, np.array([0.0]))
+    mean, variance = slopes(np.array([0.0]))
     x = np.random.default_rng(0).normal(0, np.sqrt(30), (400_000, 10))
     base = -(x**2).sum(axis=1) / 60 - 5 * np.log(60 * np.pi)
     delta = MIXTURE.log_density(x) - base
@@ -19,7 +28,12 @@ def test_slopes_of_a_gaussian_integral():
 
 
 def test_errors_of_rules_fall_with_the_power_of_the_rule():
-    coarse, fine = (rule_errors(MIXTURE, 30.0, rl.schedules.linear(k) ** 2) for k in (100, 200))
-    assert coarse.riemann / fine.riemann == pytest.approx(2, rel=0.1)
-    assert coarse.trapezoid / fine.trapezoid == pytest.approx(4, rel=0.1)
-    assert abs(fine.corrected) < abs(fine.trapezoid) / 10
+    ladders = [rl.schedules.linear(k) ** 2 for k in (100, 200)]
+    riemann = [riemann_error(MIXTURE, 30.0, betas) for betas in ladders]
+    assert riemann[0] / riemann[1] == pytest.approx(2, rel=0.1)
+    means, variances = zip(*map(slopes, ladders), strict=True)
+    rule = [
+        quadrature(b, "trapezoid") @ m - MIXTURE.log_z for b, m in zip(ladders, means, strict=True)
+    ]
+    assert rule[0] / rule[1] == pytest.approx(4, rel=0.1)
+    assert abs(rule[1] + correction(ladders[1]) @ variances[1]) < abs(rule[1]) / 10

@@ -5,64 +5,35 @@ import pandas as pd
 import pytest
 
 from rbmbook import judge, wang
-from rbmbook.metropolis import Independent, metropolis_hastings, normal_log_density
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmbook.wang import metropolis, programs, tap
 
 # ------------------------------------------------------------------ Metropolis-Hastings
 
 
-def test_the_correct_sampler_has_the_target_at_every_width():
-    for k in (1.0, 4.0):
-        law = metropolis.long_run("correct", k)
-        assert law.correlation == pytest.approx(0.5, abs=1e-6)
-        assert law.variance == pytest.approx(1.0, abs=1e-4)
-
-
-def test_flat_proposals_hide_both_mistakes_from_the_correlation():
-    law = metropolis.long_run("both mistakes", 60.0, n=1801)
-    assert law.correlation == pytest.approx(0.5, abs=1e-3)
-    assert law.variance == pytest.approx(1.5, abs=0.01)
-
-
-@pytest.mark.parametrize("sampler", list(metropolis.SAMPLERS))
-def test_chains_have_the_distribution_of_the_quadrature(sampler):
-    ratio, repeat = metropolis.SAMPLERS[sampler]
-    proposal = Independent.normal(np.zeros(2), np.eye(2))
-    if not ratio:
-        proposal = Independent(proposal.sample, lambda y: np.zeros(len(y)))
-    target = normal_log_density(np.zeros(2), np.array([[1.0, 0.5], [0.5, 1.0]]))
-    chains = metropolis_hastings(target, proposal, np.zeros((40, 2)), 5000, 3)
-    runs = [x[a | repeat][100:] for x, a in zip(chains.states, chains.accepted, strict=True)]
-    found = np.array([np.corrcoef(x.T)[0, 1] for x in runs])
-    law = metropolis.long_run(sampler)
-    assert abs(found.mean() - law.correlation) < 4 * found.std(ddof=1) / np.sqrt(len(found))
-    assert chains.acceptance_rate == pytest.approx(law.accepted, abs=0.01)
-
-
-@pytest.mark.parametrize("sampler", list(metropolis.SAMPLERS))
-def test_runs_of_the_report_have_their_own_correlation(sampler):
-    runs = metropolis.counted_runs(sampler, 1.0, 2000, 20, np.random.default_rng(1))
+@pytest.mark.parametrize("repeat", [True, False])
+def test_runs_of_the_report_have_their_own_correlation(repeat):
+    runs = metropolis.counted_runs(repeat, 2000, 20, np.random.default_rng(1))
     assert [run.shape for run in runs] == [(2000, 2)] * 20
+    assert all((np.diff(run, axis=0) == 0).any() == repeat for run in runs)
     found = np.array([np.corrcoef(run.T)[0, 1] for run in runs])
-    limit = metropolis.long_run(sampler).correlation
+    limit = metropolis.long_run(repeat)
     assert abs(found.mean() - limit) < 4 * found.std(ddof=1) / np.sqrt(20)
 
 
-def test_repeats_are_counted_only_where_they_should_be():
-    distinct = {
-        name: len(np.unique(metropolis.counted_runs(name, 3.0, 400, 1, np.random.default_rng(2))[0],
-                            axis=0))
-        for name in metropolis.SAMPLERS
-    }  # fmt: skip
-    assert distinct["no repeat"] == distinct["both mistakes"] == 400
-    assert max(distinct["correct"], distinct["no ratio"]) < 250
+def test_counting_refusals_samples_the_product_of_target_and_proposals():
+    """Precisions add up: 4/3 [[1, -1/2], [-1/2, 1]] and the identity."""
+    assert metropolis.long_run(True) == pytest.approx(2 / 7, abs=1e-9)
+    assert metropolis.log_target(np.array([[6.0, 12.0]])) == pytest.approx(-2 / 3)
 
 
-def test_pieces_do_not_change_the_number_of_points(monkeypatch):
-    monkeypatch.setattr(metropolis, "PIECE", 30)
-    runs = metropolis.counted_runs("both mistakes", 2.0, 100, 3, np.random.default_rng(3))
-    assert [len(run) for run in runs] == [100] * 3
+def test_steps_go_on_over_blocks(monkeypatch):
+    """Two blocks are one run: each state is the old one or a new one, as `moved` says."""
+    monkeypatch.setattr(metropolis, "BLOCK", 3)
+    start = np.tile(metropolis.MEAN, (4, 1))
+    states, moved = metropolis.steps(start, 7, np.random.default_rng(0))
+    before = np.concatenate([start[:, None], states[:, :-1]], axis=1)
+    assert np.array_equal((states != before).any(axis=2), moved)
 
 
 # ------------------------------------------------------------------ readings of the programs
@@ -143,17 +114,6 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     assert alone.outcome == CONTRADICTED
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
     assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
-
-
-def test_one_reading_of_the_stored_loop_gives_four_numbers_of_the_report():
-    stored = [pd.read_csv(wang.datasets.committed(f"results/{name}.csv"))
-              for name in ("rts_loop", "rts_loop_fresh")]  # fmt: skip
-    found = programs.of_rts(*stored)
-    for model in ("h10", "h20"):
-        row = found[
-            (found["model"] == model) & (found["reading"] == "N = 2,000, Tlimit 0.02, kept")
-        ]
-        assert programs.judged(f"wang-rts-{model}", "RTS", row.iloc[0]).outcome == REPRODUCED
 
 
 def test_an_error_counts_mean_and_spread():

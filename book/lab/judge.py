@@ -4,18 +4,13 @@ A claim allows a region for an effect: above 0, between two sizes, within a marg
 difference. Our repeats give an interval of the effect. Where the interval lies in the region, the
 claim is reproduced; where it lies outside, contradicted; where it overlaps both, open, and the
 verdict says which effect would have been seen. So a verdict is false only if the interval misses
-the truth, which it does with a chance of at most ``alpha``. That two numbers "do not differ
-significantly" never makes them alike: this needs an interval within a margin that is stated
-beforehand, with a reason.
+the truth, which it does with a chance of at most ``alpha``. That two numbers are alike needs an
+interval within a margin that is stated beforehand, with a reason.
 
 **Not stated.** Where the outcome turns on something that the source does not state, the claim
 *depends* (`depends`). A setting that the source leaves open is never held fixed.
-**Few trainings.** A claim about an estimator, a schedule or a sampler is judged on our models as
-they are, and the verdict names them. A claim about training belongs to that training as well. The
-spread over several decides it (``n_trainings``), at ``alpha=FEW`` where there are three to five;
-one leaves it open.
-**Seconds.** "Less than" a time is judged on the machine that runs this; "about" a time of another
-program cannot be had.
+**Few trainings.** A claim about training belongs to that training as well: the spread over several
+decides it (``n_trainings``), at ``alpha=FEW`` where there are three to five; one leaves it open.
 
 Every function takes the name of a row of ``data/published/claims.csv``, and our numbers: a list of
 independent repeats, or a `Measured` that `rbmbook.measured` makes of them.
@@ -81,33 +76,16 @@ class Effect(NamedTuple):
 
 
 def effect(
-    name: str,
-    ours,
-    *,
-    direction: int,
-    size: tuple[float, float] | None = None,
-    matters: float | None = None,
-    reason: str = "",
-    unit: str = "",
-    n_trainings: int | None = None,
-    alpha: float = ALPHA,
-) -> Verdict:
-    """A claimed direction, with a claimed size or without.
+    name: str, ours, *, direction: int, size: tuple[float, float] | None = None,
+    matters: float | None = None, reason: str = "", unit: str = "",
+    n_trainings: int | None = None, alpha: float = ALPHA,
+) -> Verdict:  # fmt: skip
+    """A claimed direction (+1 or -1), with a claimed size or without, of differences or a ratio.
 
-    Parameters
-    ----------
-    ours : repeats or Measured
-        Of the effect: differences, or a ratio (`ratio`, `rmse_ratio`), which is above 1 for
-        ``direction`` +1.
-    direction : {+1, -1}
-        Claimed sign.
-    size : (low, high), optional
-        What the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)). An effect of
-        the claimed sign and of another size is reproduced, with a note.
-    matters, reason : float and str, optional
-        The least effect that would matter, and why, both stated beforehand: a difference above 0,
-        or a factor above 1, whatever the direction. An interval that reaches it nowhere
-        contradicts the claim, though it may leave an effect that is smaller.
+    ``size`` is what the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)); an
+    effect of the claimed sign and of another size is reproduced, with a note. ``matters`` is the
+    least effect that would matter, a difference above 0 or a factor above 1, stated beforehand with
+    its ``reason``: an interval that reaches it nowhere contradicts the claim.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
@@ -133,23 +111,12 @@ def effect(
 
 
 def equivalence(
-    name: str,
-    ours,
-    *,
-    margin: float,
-    reason: str,
-    unit: str = "",
-    n_trainings: int | None = None,
+    name: str, ours, *, margin: float, reason: str, unit: str = "", n_trainings: int | None = None,
     alpha: float = ALPHA,
-) -> Verdict:
+) -> Verdict:  # fmt: skip
     """ "Flat", "alike", "no gain": no effect larger than a margin, stated with its reason.
 
-    Parameters
-    ----------
-    ours : repeats or Measured
-        Of the effect: differences, or a ratio.
-    margin : float
-        The largest effect that would not matter: a difference, or for a ratio a factor above 1.
+    The margin is a difference, or for a ratio a factor above 1.
     """
     ours = _as_measured(ours)
     allowed = _margin_on(margin, reason, ours.scale)
@@ -162,15 +129,9 @@ def equivalence(
 
 
 def bound(
-    name: str,
-    ours,
-    *,
-    at_least: float = -math.inf,
-    at_most: float = math.inf,
-    unit: str = "",
-    n_trainings: int | None = None,
-    alpha: float = ALPHA,
-) -> Verdict:
+    name: str, ours, *, at_least: float = -math.inf, at_most: float = math.inf, unit: str = "",
+    n_trainings: int | None = None, alpha: float = ALPHA,
+) -> Verdict:  # fmt: skip
     """A claimed bound: "within a second", "at least a tenth", "in most cases"."""
     ours = _as_measured(ours)
     if not at_least < at_most or at_least == -at_most == -math.inf:
@@ -192,14 +153,9 @@ class Comparison(NamedTuple):
 
 
 def compare(a, sign: str, b, rtol: float = 1e-9) -> Comparison:
-    """Compare computed numbers, one by one; what `statement` judges.
+    """Compare computed numbers or arrays, one by one ("==" up to ``rtol``): for `statement`.
 
-    Parameters
-    ----------
-    a, b : number or array
-        Not both typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
-    sign : {"<", "<=", ">", ">=", "=="}
-        "==" up to the relative difference ``rtol``.
+    Not both are typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
 
     Examples
     --------
@@ -225,10 +181,8 @@ def compare(a, sign: str, b, rtol: float = 1e-9) -> Comparison:
 def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> Verdict:
     """A claim that needs no statistics: an inequality, an exact computation, a count.
 
-    Never for a number with an error: that is for the functions above. ``holds`` is what `compare`
-    found, or several joined by ``&``, so that another result gives another verdict.
-
-    ``reason`` says in a clause why it holds, or does not ("above a bound that is proved").
+    ``holds`` is what `compare` found, or several joined by ``&``, so that another result gives
+    another verdict; ``reason`` says in a clause why it holds, or does not.
     """
     if not isinstance(holds, Comparison):
         raise TypeError(f"holds is a {type(holds).__name__}: expected what judge.compare gives")
@@ -237,36 +191,17 @@ def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> V
 
 
 def left_open(name: str, why: str, *, hours: float | None = None, ours: str = "") -> Verdict:
-    """A claim that is not decided.
-
-    Parameters
-    ----------
-    why : str
-        What would decide it; or what cannot be had ("cannot be had: the program is not
-        published"); or a proof where no run can decide ("proved, not measured: ...").
-    hours : float, optional
-        That the deciding runs would take on two cores.
-    ours : str, optional
-        What was found.
-    """
+    """A claim that is not decided: what would decide it, and the hours of that on two cores."""
     price = "" if hours is None else f" ({number('hours', hours, 'hours', above=0):g} h, two cores)"
     return _verdict(name, ours, None, OPEN, _words("why", why) + price)
 
 
 def printed_value(
-    name: str,
-    ours,
-    *,
-    printed: str | float | None = None,
-    printed_error: float | None = None,
-    printed_variance: float | None = None,
-    printed_n: int | None = None,
-    margin: float | None = None,
-    reason: str = "",
-    unit: str = "nats",
-    n_trainings: int | None = None,
-    alpha: float = ALPHA,
-) -> Verdict:
+    name: str, ours, *, printed: str | float | None = None, printed_error: float | None = None,
+    printed_variance: float | None = None, printed_n: int | None = None,
+    margin: float | None = None, reason: str = "", unit: str = "nats",
+    n_trainings: int | None = None, alpha: float = ALPHA,
+) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
     Without a margin it is taken from the printed spread alone: the smallest difference that the
@@ -274,20 +209,10 @@ def printed_value(
     printed standard errors, 5.2 for 20 runs), and half a unit of the last printed digit. The claim
     is then contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
-    of the printed number counts in the interval in either case: if it is wide, no number of runs of
-    ours decides.
+    of the printed number, its standard error or the variance of so many runs, counts in the
+    interval in either case: if it is wide, no number of runs of ours decides.
 
-    Parameters
-    ----------
-    ours : repeats or Measured
-    printed : str or float, optional
-        The number as it is printed ("10.00"); by default that of the claim.
-    printed_error : float, optional
-        Standard error of the printed number.
-    printed_variance, printed_n : float and int, optional
-        Or the variance of the printed runs, and their number.
-    margin, reason : float and str, optional
-        A difference that would not matter, and why, decided before the runs were looked at.
+    ``printed`` is the number as it is printed ("10.00"), by default that of the claim.
     """
     value, rounding = printed_number(name, printed)
     spread = _printed_spread(value, printed_error, printed_variance, printed_n)
@@ -320,30 +245,16 @@ def printed_value(
 
 
 def printed_variance(
-    name: str,
-    ours,
-    *,
-    printed_n: int,
-    printed: str | float | None = None,
-    n: float | None = None,
-    margin: float | None = None,
-    reason: str = "",
-    alpha: float = ALPHA,
-) -> Verdict:
+    name: str, ours, *, printed_n: int, printed: str | float | None = None, n: float | None = None,
+    margin: float | None = None, reason: str = "", alpha: float = ALPHA,
+) -> Verdict:  # fmt: skip
     """A printed variance of normal values against ours: the effect is ours over printed (F).
 
     Without a margin, the factor is taken that the printed number of runs could have shown with a
     chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
     agreement with them to say anything.
 
-    Parameters
-    ----------
-    ours : repeats, or float with ``n``
-        Our values, or the variance of ``n`` of them (infinity if it is computed, not sampled).
-    printed_n : int
-        Number of the printed runs.
-    margin, reason : float and str, optional
-        A factor above 1 that would not matter, and why.
+    ``ours``: repeats, or the variance of ``n`` of them (infinity if it is computed).
     """
     value, rounding = printed_number(name, printed)
     number("printed", value, "a variance above 0", above=0)
@@ -395,9 +306,6 @@ def digits(name: str, ours: float, printed: str | float | None = None, unit="nat
     return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
 
 
-# ---------------------------------------------------------------- on the scale of an effect
-
-
 def _effect_of(m: Measured, alpha: float) -> Effect:
     return Effect(m.value, *m.interval(alpha), m.could_see(alpha), m.scale, alpha)
 
@@ -439,10 +347,7 @@ def _power_note(found: Effect, note: str, unit: str) -> str:
 
 
 def _sizes(size, scale: str, sign) -> tuple[float, float]:
-    try:
-        low, high = (_on_scale(x, scale) for x in size)
-    except (TypeError, ValueError):
-        low, high = math.nan, math.nan
+    low, high = (_on_scale(x, scale) for x in size)
     if not (low < high and sign[0] <= low and high <= sign[1]):
         raise ValueError(
             f"size is {size!r}: expected (low, high) on the claimed side of no effect, or Measured"
@@ -459,9 +364,7 @@ def _printed_spread(value, error, variance, n) -> Measured | None:
     if variance is None and n is None:
         return None
     if variance is None or n is None:
-        raise ValueError(
-            f"printed_variance is {variance} and printed_n {n}: expected both or neither"
-        )
+        raise ValueError(f"printed_variance is {variance}, printed_n {n}: expected both or neither")
     variance = number("printed_variance", variance, "a variance above 0", above=0)
     n = count("printed_n", n, 2)
     return Measured(value, math.sqrt(variance / n), n - 1, n)
@@ -474,10 +377,7 @@ def _between(ours: Measured, printed: Measured) -> Measured:
 
 
 def _no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
-    """Is the outcome open for every value in the interval of ours, had that no error?
-
-    ``were_it`` gives the outcome for a value without error.
-    """
+    """Is the outcome, ``were_it`` of a value, open for every value in the interval of ours?"""
     if not math.isfinite(ours.high - ours.low):
         return False
     return all(were_it(x) == OPEN for x in np.linspace(ours.low, ours.high, 101).tolist())
@@ -496,7 +396,7 @@ def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainin
         if n > 1 and ours.n != n:
             raise ValueError(
                 f"{name}: n_trainings is {n}, but ours is made of {ours.n:g} repeats: expected one "
-                "number a training, as by_training gives"
+                "number a training"
             )
         outcome, note = (OPEN, ONE_TRAINING) if n == 1 else (outcome, note)
     ours = shown(ours) if isinstance(ours, Measured) else ours

@@ -59,10 +59,8 @@ def resolution(freedom: float, alpha: float = ALPHA) -> float:
 
     Examples
     --------
-    >>> round(resolution(float("inf")), 2)
-    4.57
-    >>> round(resolution(19), 2)
-    5.21
+    >>> round(resolution(float("inf")), 2), round(resolution(19), 2)
+    (4.57, 5.21)
     """
     return quantile(1 - alpha / 2, freedom) + quantile(POWER, freedom)
 
@@ -72,14 +70,8 @@ def measured(
 ) -> Measured:
     """A value whose standard error comes from elsewhere, with its degrees of freedom.
 
-    Parameters
-    ----------
-    value, std_error : float
-        On the scale "log": a ratio, and the standard error of its logarithm.
-    freedom : float
-        Of ``std_error``: n - 1 if it is that of n repeats. Infinite only for a known error.
-    scale : {"linear", "log"}
-        "log" for ratios, whose errors are symmetric as factors.
+    On the scale "log", for ratios, the error is that of the logarithm. The freedom is n - 1 if the
+    error is that of n repeats, and infinite only for a known error.
     """
     scale = one_of("scale", scale, ("linear", "log"))
     above = 0.0 if scale == "log" else -math.inf
@@ -163,20 +155,6 @@ def rmse_ratio(errors, of, paired: bool = True) -> Measured:
     if len(a) != len(b):
         raise ValueError(f"errors has {len(a)} repeats and of has {len(b)}: expected pairs")
     return _jackknifed(a, b)
-
-
-def by_training(groups) -> Measured:
-    """Mean over trainings, whose single values are the means of the repeats in each group.
-
-    Repeated measurements of one trained model say nothing of another training: only the number of
-    groups counts.
-
-    Examples
-    --------
-    >>> by_training([[1.0, 1.2], [2.0, 2.2], [3.0, 3.2]]).n
-    3
-    """
-    return mean_of([float(np.mean(_repeats("groups", g, least=1))) for g in groups])
 
 
 def welch_freedom(a: Measured, b: Measured) -> float:

@@ -19,6 +19,10 @@ class Provenance(dict):
         return self
 
 
+def is_stored(name: str) -> bool:
+    return (datasets.committed("reference.csv").parent / "results" / f"{name}.csv").is_file()
+
+
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 

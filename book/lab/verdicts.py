@@ -17,7 +17,6 @@ OPEN = "open"
 SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  # shown with the word
 OUTCOMES = tuple(SYMBOLS)
 
-# What a note may say beside the outcome.
 SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "one training: another would give other numbers"
 TOO_ROUGH = "no run decides: what is printed is too rough"
@@ -53,14 +52,8 @@ class Verdict(NamedTuple):
 def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     """One verdict of a claim that was judged on several models, settings or parts, all needed.
 
-    Contradicted if any is, else open or depends if any is so; reproduced if all are.
-
-    Parameters
-    ----------
-    cases : dict
-        Verdicts of the same claim, by the name of the model, setting or part.
-    ours : str, optional
-        What was found, in words; by default what each case found.
+    Contradicted if any is, else open or depends if any is so; reproduced if all are. ``ours`` is
+    what was found, in words; by default what each case found.
     """
     every = list(cases.values())
     if len({v.name for v in every}) != 1:
@@ -87,33 +80,23 @@ def depends(
     """One verdict of a claim whose source does not state a setting on which it may depend.
 
     `DEPENDS` if the claim is reproduced with one value of the setting and contradicted with
-    another: on the same model, where verdicts are given by the model. One model shows that,
-    whatever another training would give. Else the verdict of `together`, if it is the same with
-    every value of the setting, and open if not.
-
-    Parameters
-    ----------
-    setting : str
-        That is not stated ("the base").
-    cases : dict
-        Verdicts by the value of the setting, or for each value by the name of the model.
-    n_trainings : int, optional
-        For claims about training: one decides nothing but `DEPENDS`.
+    another: on the same model, where ``cases`` are given by the value, then by the model. One model
+    shows that, whatever another training would give. Else the verdict of `together`, if it is the
+    same with every value of the setting, and open if not, or if there is one training.
     """
     by_model = {x: v if isinstance(v, dict) else {"": v} for x, v in cases.items()}
     by_value = {x: v if isinstance(v, Verdict) else together(v) for x, v in cases.items()}
-    found = together(by_value)._replace(
-        parts=tuple(
-            _part(f"{value}, {model}".rstrip(", "), v)
-            for value, models in by_model.items()
-            for model, v in models.items()
-        )
+    parts = tuple(
+        _part(f"{value}, {model}".rstrip(", "), v)
+        for value, models in by_model.items()
+        for model, v in models.items()
     )
-    every = dict.fromkeys(m for models in by_model.values() for m in models)
-    if any(
-        {REPRODUCED, CONTRADICTED} <= {v[m].outcome for v in by_model.values() if m in v}
-        for m in every
-    ):
+    found = together(by_value)._replace(parts=parts)
+    found_on: dict[str, set[str]] = {}
+    for models in by_model.values():
+        for model, v in models.items():
+            found_on.setdefault(model, set()).add(v.outcome)
+    if any({REPRODUCED, CONTRADICTED} <= outcomes for outcomes in found_on.values()):
         return found._replace(outcome=DEPENDS, note=f"on {setting}")
     if n_trainings == 1:
         return found._replace(outcome=OPEN, note=ONE_TRAINING)
@@ -138,10 +121,8 @@ def with_error(value: float, error: float) -> str:
 
     Examples
     --------
-    >>> with_error(226.113155, 0.021345)
-    '226.1132 ± 0.0213'
-    >>> with_error(0.5, 0.0)
-    '0.5'
+    >>> with_error(226.113155, 0.021345), with_error(0.5, 0.0)
+    ('226.1132 ± 0.0213', '0.5')
     """
     if not error > 0 or not math.isfinite(error):
         return f"{value:.7g}"
@@ -165,8 +146,6 @@ def in_brackets(effect: float, low: float, high: float) -> str:
     --------
     >>> in_brackets(-0.1234567, -0.4567, 0.2098)
     '−0.123 [−0.457, 0.210]'
-    >>> in_brackets(math.nan, math.nan, math.nan)
-    ''
     """
     if math.isnan(effect):
         return ""
@@ -239,18 +218,10 @@ def _plain(value):
 
 
 def show_verdicts(verdicts) -> None:
-    """Display a card a claim, and keep the verdicts in the output for the page of all claims.
-
-    Parameters
-    ----------
-    verdicts : iterable of Verdict
-        Each claim once.
-    """
+    """Display a card a claim, and keep the verdicts in the output for the page of all claims."""
     from IPython.display import display
 
     every = list(verdicts)
-    if wrong := [type(v).__name__ for v in every if not isinstance(v, Verdict)]:
-        raise TypeError(f"verdicts holds a {wrong[0]}: expected verdicts")
     twice = [name for name, n in Counter(v.name for v in every).items() if n > 1]
     if twice:
         raise ValueError(f"verdicts holds {', '.join(twice)} more than once: expected each once")

@@ -1,13 +1,10 @@
 """Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
 
-**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) from the transitions
-of beta. If states at a beta were drawn afresh each time, the indices of beta would be a Markov
-chain with matrix P_jk = E[q(k | x) | beta_j], whose stationary distribution is q. SD estimates P by
-the moves that were made, RSD by the mean of q(k | x) over the states reached from beta_j. With
-states that remember, the indices alone are no Markov chain; but in the long run the moves into a
-beta are as many as those out of it, so that q is stationary for P all the same.
-**Figure 4** draws states again from a long run, so that RTS, TS, TI and MBAR read the same
-independent states, whatever the chains that made them.
+**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary law
+of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of q(k | x) over the
+states reached from beta_j (RSD); the moves into a beta are as many as those out of it, so that q is
+stationary though states remember. **Figure 4** draws states again from a long run, so that RTS, TS,
+TI and MBAR read the same independent states.
 """
 
 from __future__ import annotations
@@ -18,13 +15,11 @@ import numpy as np
 
 from rbmlib import Estimate, TemperedSample, solve_mbar
 from rbmlib._kernels import float_sums
-from rbmlib.checks import count, instance, one_of
 from rbmlib.estimators.rts import EMPTY, updated
 from rbmlib.estimators.ti import quadrature
 from rbmlib.numerics import logsumexp
 from rbmlib.results import Check, finished, round_trips
 
-KINDS = ("rsd", "sd")
 FARTHEST = 10.0  # nats that a step of Newton's method may go
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
@@ -36,13 +31,6 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     One sample gives eq. (12) back.
     """
     samples = list(samples)
-    if not samples or not all(isinstance(s, TemperedSample) for s in samples):
-        raise ValueError("samples holds something else: expected TemperedSamples, one or more")
-    if any(s.mixed is None or not np.array_equal(s.betas, samples[0].betas) for s in samples):
-        raise ValueError(
-            "samples differ in their betas: expected runs of rl.simulated_tempering "
-            "over the same betas"
-        )
     sizes = np.array([s.n_sweeps * s.n_chains for s in samples], float)
     sizes /= sizes.sum()
     c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) / (s.n_sweeps * s.n_chains) for s in samples])
@@ -72,41 +60,16 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     return x - x[0] + samples[0].log_z_base
 
 
-def transition_rts(
-    sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10, skip: int = 0
-) -> Estimate:
-    """Estimate log Z from the stationary law of the transitions of beta.
+def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
+    """Estimate log Z from the stationary law of the transitions of beta, "rsd" or counted ("sd").
 
-    Parameters
-    ----------
-    sample : TemperedSample
-        Of `simulated_tempering`, ``conditional="joint"``, every sweep kept.
-    kind : {"rsd", "sd"}
-        "sd": moves counted; "rsd": Rao-Blackwellised.
-    n_groups : int
-        Groups of chains, left out in turn for the error bar (jackknife).
-    skip : int
-        Kept states of each chain that are not used.
-
-    Returns
-    -------
-    Estimate
-        ``converged`` is False if a beta was never left, so that P has no single stationary law,
-        or if chains made fewer than two round trips on average.
+    Every sweep of ``conditional="joint"`` is kept in the sample; groups of chains are left out in
+    turn for the error bar (jackknife). ``converged`` is False if a beta was never left, so that P
+    has no single stationary law, or if chains made fewer than two round trips on average.
     """
     started = time.perf_counter()
-    instance("sample", sample, TemperedSample, "a TemperedSample of rl.simulated_tempering")
-    one_of("kind", kind, KINDS)
-    joint = sample.method == "simulated" and sample.conditional == "joint"
-    if not joint or len(sample.delta) != sample.n_sweeps:
-        raise ValueError("sample lacks states: expected one of rl.simulated_tempering with "
-                         "conditional='joint' and record_every=1")  # fmt: skip
-    n_groups = min(count("n_groups", n_groups, 2), sample.n_chains)
-    skip = count("skip", skip, 0)
-    if len(sample.temperature) - skip < 2:
-        raise ValueError(f"skip is {skip}: expected at most {len(sample.temperature) - 2}")
-    groups = np.array_split(np.arange(sample.n_chains), n_groups)
-    moves = np.array([transition_sums(sample, chains, kind, skip) for chains in groups])
+    groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
+    moves = np.array([transition_sums(sample, chains, kind) for chains in groups])
     whole = _log_z_path(sample, moves.sum(axis=0))
     left_out = np.array([_log_z_path(sample, moves.sum(axis=0) - one)[-1] for one in moves])
     n = len(groups)
@@ -123,16 +86,16 @@ def transition_rts(
     )  # fmt: skip
 
 
-def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
+def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
     """Sums over moves of some chains, from each beta to each: (K, K)."""
     from scipy.sparse import csr_array
 
     k = sample.betas.size
-    old = sample.temperature[skip:-1][:, chains].ravel()
+    old = sample.temperature[:-1][:, chains].ravel()
     if kind == "sd":
-        new = sample.temperature[skip + 1 :][:, chains].ravel()
+        new = sample.temperature[1:][:, chains].ravel()
         return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
-    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
+    delta, out = sample.delta[1:][:, chains].ravel(), np.zeros((k, k))
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)
@@ -164,21 +127,8 @@ def bootstrap_tempered(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """log Z by each estimator from ``n_states`` states drawn with replacement, many times.
 
-    Parameters
-    ----------
-    sample : TemperedSample
-        Of `simulated_tempering` with ``conditional="joint"``.
-    n_estimates, n_states : int
-    skip : int
-        Kept states of each chain that are not drawn from.
-    n_mbar : int
-        Estimates by MBAR, the only costly ones; 0 for none.
-
-    Returns
-    -------
-    dict
-        Of "rts", "ts" (betas counted, 0.1 added to each bin), "ti_rb", "ti" (empty bins
-        interpolated): (n_estimates,); "mbar": (n_mbar,).
+    The first ``skip`` states of each chain are not drawn from. "ts" counts betas, with 0.1 added to
+    each bin; "ti" interpolates empty bins; of "mbar", the only costly one, there are ``n_mbar``.
     """
     rng = np.random.default_rng(rng)
     pool = sample.delta[skip:].ravel()
@@ -213,11 +163,10 @@ def _estimates(delta, index, sample: TemperedSample) -> dict[str, float]:
     own = np.interp(betas, betas[full], own)
     rule = quadrature(betas, "trapezoid")
     prior = np.log(sample.prior[0] / sample.prior[-1])
+    by_count = np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY))
     return {
         "rts": float(sample.log_z_path[-1] + prior + np.log(c[-1] / c[0])),
-        "ts": float(
-            sample.log_z_path[-1] + prior + np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY))
-        ),
+        "ts": float(sample.log_z_path[-1] + prior + by_count),
         "ti_rb": float(sample.log_z_base + rule @ (slopes / c)),
         "ti": float(sample.log_z_base + rule @ own),
     }

@@ -7,44 +7,53 @@ paper leaves open; a reading that was not run leaves it open, with the price of 
 from __future__ import annotations
 
 import math
+from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from .. import judge
 from .. import measured as ms
+from ..errors import rmse
 from ..judge import FEW, bound, compare, depends, effect, equivalence, statement, together
 from ..measured import Measured
 from ..page import log_variance, pick
 from ..verdicts import REPRODUCED, Verdict
-from . import runs as stored
 from . import small as sm
-from .runs import PILOT, PUBLIC, READINGS, errors_of, not_run, priced, ratio_of, size_of_bias
+from .runs import (
+    DRAWN,
+    FEWEST,
+    PILOT,
+    PUBLIC,
+    READINGS,
+    errors_of,
+    growth,
+    not_run,
+    priced,
+    ratio_of,
+    size_of_bias,
+)
 
 TWOFOLD = (2, math.inf)
 START = "how the start is read: what beta is drawn given, and the sweeps of a round that are used"
 QUARTER = {"margin": 1.25, "reason": "a quarter more error costs half more samples"}
 A_THIRD = {"margin": 1.3, "reason": "a third more error is two thirds more sweeps"}
 TENTH = {"at_least": 1 / 1.1}  # no gain: less than a tenth
-DRAWN = 200  # estimates of a point of Figure 4, if the table does not say
-
-
-# section 2 and Figure 1 -----------------------------------------------------------------------
+RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
+    ("h100", "spectral_100"), ("AIS", "reverse AIS")
+)
 
 
 def rao_blackwell(small, many, first: pd.DataFrame) -> Verdict:
     """``many``: chains with the guesses of ``small``; ``first``: stored rounds of Figure 1."""
     name, q = "carlson-rao-blackwell", small.shares(small.guesses)
-    averaged, counted = (
-        x[1:, :, 0].sum(axis=0) if x.ndim == 4 else x[1:].sum(axis=0)
-        for x in (many.mixed, many.visited)
-    )
-    c, n = _shares(averaged), _shares(counted)
+    sums = (x[1:, :, 0].sum(axis=0) for x in (many.mixed, many.visited))
+    c, n = (x / x.sum(axis=-1, keepdims=True) for x in sums)
     close = {"margin": 0.02, "reason": "a fiftieth of q is a fiftieth of a nat in log Z"}
-    ends = {"β = 0": 0, "β = 1": -1}
     cases = {
         f"mean of c over q, less 1, {end}": equivalence(name, c[:, k] / q[k] - 1, **close)
-        for end, k in ends.items()
+        for end, k in {"β = 0": 0, "β = 1": -1}.items()
     }
     groups = [x.reshape(-1, sm.GROUP, q.size).mean(axis=1)[:, -1] - q[-1] for x in (c, n)]
     cases["spread of c over that of counts, 30 × 12"] = effect(
@@ -72,14 +81,15 @@ def _factors(ratios, form: str = ".2f") -> str:
     return _range([math.exp(r.value) for r in ratios], form)
 
 
+def _times(ratio: Measured, form: str = ".2f") -> str:
+    """A ratio on the scale "log", as text."""
+    return format(math.exp(ratio.value), form)
+
+
 def _effects(verdict: Verdict, words: str) -> list[float]:
     """Values of the parts whose name has these words, as the judge wrote them."""
     found = [part[1] for part in verdict.parts if words in part[0]]
     return [float(x.split(" ")[0].replace(",", "").replace("−", "-")) for x in found if x]
-
-
-def _shares(sums: np.ndarray) -> np.ndarray:
-    return sums / sums.sum(axis=-1, keepdims=True)
 
 
 def same_estimator(routes: dict[str, float], derivative: float) -> Verdict:
@@ -97,10 +107,9 @@ def counts_unstable(first: pd.DataFrame, curves) -> Verdict:
         f"share of empty bins, {model}, given {begun}": effect(name, g["empty"], direction=+1)
         for (model, begun), g in first.groupby(["model", "begun"])
     }
-    for model, c in curves.items():
-        ratio = ratio_of(c["ts"].iloc[-1], c["ts"][100], DRAWN, DRAWN)
+    for model, times in _last_over_100(curves, "ts").items():
         label = f"RMSE of TS, 3,001 temperatures over 100, {model}"
-        cases[label] = effect(name, ratio, direction=+1, size=TWOFOLD)
+        cases[label] = effect(name, ratio_of(times, 1), direction=+1, size=TWOFOLD)
     found = together(cases)
     empty, grown = _effects(found, "empty"), _effects(found, "RMSE of TS")
     ours = f"{_range(np.multiply(100, empty), '.0f')}% of the bins are empty after eight rounds"
@@ -117,7 +126,7 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
             own[model] = bound(name, g["distance_8"], at_most=0.5, unit="/K")
         for model in ("h100", "spectral_100", "cd25_500", PUBLIC):
             e = errors_of(frame, model=model, method="RTS", begun=reading, steps=1000)
-            if len(e) >= stored.FEWEST:
+            if len(e) >= FEWEST:
                 own[model] = bound(name, np.abs(e), at_most=10, unit="nats")
         cases[reading] = own or {PUBLIC: not_run(name, "rts_public")}
     far = first[first["model"] == "h10"].groupby("begun")["distance_8"].mean()
@@ -129,39 +138,39 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
 
 def simple_updates(ways: pd.DataFrame, counted: sm.Counted) -> Verdict:
     """``ways``: the sweep rts_ways. "As effective": no more than 1.5 times the error."""
-    name, cases = "carlson-simple-updates", {}
-    for (begun, model), g in ways.groupby(["begun", "model"]):
-        likelihood, updates = (g[x] - g["exact"] for x in ("likelihood", "log_z"))
-        ratio = ms.rmse_ratio(likelihood.to_numpy(), of=updates.to_numpy())
+    name, ratios = "carlson-simple-updates", _of_ways(ways, "likelihood", "log_z")
+    cases: dict = {}
+    for (begun, model), ratio in ratios.items():
         cases.setdefault(begun, {})[model] = bound(name, ratio, at_least=1 / 1.5)
     work = bound(name, ms.exactly(counted.over_updates), at_least=1, unit="times the operations")
     error = "error by the likelihood over that by the updates"
-    found = together({error: depends(START, cases), "one gradient over ten updates": work})
-    ratios = [_ratio(g, "likelihood", "log_z") for _, g in ways.groupby(["begun", "model"])]
-    ours = f"the likelihood of all rounds errs {_factors(ratios)} times as much as the updates"
-    words = (
-        f"one gradient of it takes {counted.over_updates:.0f} times the operations of ten updates"
+    errs = _factors(ratios.values())
+    found = together({error: depends(START, cases), "one gradient over ten updates": work}).said(
+        f"the likelihood of all rounds errs {errs} times as much as the updates",
+        f"one gradient of it takes {counted.over_updates:.0f} times the operations of ten updates",
+        "h10, pcd_10, 60 starts a reading",
     )
-    found = found.said(ours, words, "h10, pcd_10, 60 starts a reading")
     return priced(found, 0.5, "rts_ways with 200 more seeds")
 
 
-def _ratio(ways: pd.DataFrame, of: str, to: str) -> Measured:
-    errors = [(ways[x] - ways["exact"]).to_numpy() for x in (of, to)]
-    return ms.rmse_ratio(errors[0], of=errors[1])
+def _of_ways(ways: pd.DataFrame, of: str, to: str) -> dict[tuple, Measured]:
+    """Error by one way of ten rounds over that by another, by reading and model."""
+    return {
+        key: ms.rmse_ratio(*((g[x] - g["exact"]).to_numpy() for x in (of, to)))
+        for key, g in ways.groupby(["begun", "model"])
+    }
 
 
 def fresh_beta(ways: pd.DataFrame) -> Verdict:
     """Each other way must err more than the last x with fresh beta."""
     name, cases = "carlson-fresh-beta", {}
     others = {"betas kept": "same_betas", "new x": "from_base"}
-    for (begun, model), g in ways.groupby(["begun", "model"]):
-        fresh = (g["log_z"] - g["exact"]).to_numpy()
-        off = {way: (g[x] - g["exact"]).to_numpy() for way, x in others.items()}
-        judged = {w: effect(name, ms.rmse_ratio(e, of=fresh), direction=+1) for w, e in off.items()}
+    ratios = {words: _of_ways(ways, way, "log_z") for words, way in others.items()}
+    for begun, model in ratios["new x"]:
+        judged = {w: effect(name, r[begun, model], direction=+1) for w, r in ratios.items()}
         cases.setdefault(begun, {})[model] = together(judged)
     kept = {
-        used: [_ratio(g, "same_betas", "log_z") for _, g in of.groupby(["begun", "model"])]
+        used: _of_ways(of, "same_betas", "log_z").values()
         for used, of in ways.groupby(ways["round_burn_in"] > 0)
     }
     ours = f"with beta kept the error is {_factors(kept[False])} times as large if all sweeps are "
@@ -177,10 +186,8 @@ def bias_and_variance(small, many, biased: dict[float, sm.Biased]) -> Verdict:
         found = biased[tilt]
         less = ms.difference(found.less_linear, ms.exactly(found.predicted))
         margin = {"margin": abs(found.predicted) / 2, "unit": "nats"}
-        third = "half of the bias; terms of third order are left out"
-        cases[f"bias less eq. (15), {end} seldom visited"] = equivalence(
-            name, less, **margin, reason=third
-        )
+        margin["reason"] = "half of the bias; terms of third order are left out"
+        cases[f"bias less eq. (15), {end} seldom visited"] = equivalence(name, less, **margin)
         sign = {"direction": 1 if tilt < 0 else -1, "unit": "nats"}
         cases[f"bias, {end} seldom visited"] = effect(name, found.less_linear, **sign)
     c = many.occupation().mean(axis=0).reshape(-1, sm.GROUP, small.betas.size)
@@ -196,24 +203,16 @@ def bias_and_variance(small, many, biased: dict[float, sm.Biased]) -> Verdict:
     return together(cases).said(ours, words, "30 × 12 units")
 
 
-# sections 3 and 4.2 ---------------------------------------------------------------------------
-
-
 def update_dominates(looped: dict, near: tuple[float, float]) -> Verdict:
     """``looped[case]``: errors by (19) and by (12) after equal rounds; ``near``: differences of the
     two updates at a distance and at half of it, which falls fourfold where first orders agree."""
     name = "carlson-update-dominates"
-    ratios = {
-        used: ms.rmse_ratio(by_19, of=by_12, paired=False)
-        for used, (by_19, by_12) in looped.items()
-    }
+    ratios = {used: ms.rmse_ratio(*errors, paired=False) for used, errors in looped.items()}
     cases = {u: effect(name, r, direction=+1, size=TWOFOLD) for u, r in ratios.items()}
     fourfold = near[0] / near[1]
-    same = statement(
-        name, compare(fourfold, ">", 3.9) & compare(fourfold, "<", 4.1),
-        ours=f"half the distance leaves 1/{fourfold:.2f} of the difference",
-        reason="the updates agree to first order",
-    )  # fmt: skip
+    holds = compare(fourfold, ">", 3.9) & compare(fourfold, "<", 4.1)
+    said = f"half the distance leaves 1/{fourfold:.2f} of the difference"
+    same = statement(name, holds, ours=said, reason="the updates agree to first order")
     found = together({"far from the truth": depends(START, cases), "near the truth": same})
     ours = f"error by (19) over that by (12): {_factors(ratios.values())}"
     words = "twofold at least if ten sweeps of a round are left out; alike if all are used"
@@ -222,13 +221,13 @@ def update_dominates(looped: dict, near: tuple[float, float]) -> Verdict:
 
 def sandwich(frame: pd.DataFrame) -> Verdict:
     """Mean errors over annealings with 100, 300 and 1,000 temperatures, one number a seed."""
-    name, cases, means = "carlson-sandwich", {}, {}
+    cases, means = {}, {}
     public = frame[(frame["model"] == PUBLIC) & frame["steps"].isin((100, 300, 1000))]
-    for method, sign in (("AIS", -1), ("RAISE", +1)):
-        own = pick(public, method=method)
-        own = own if method == "AIS" else pick(own, n_images=100)
+    for sign, which in ((-1, {"method": "AIS"}), (+1, {"method": "RAISE", "n_images": 100})):
+        own, method = pick(public, **which), which["method"]
         by_seed = own.pivot_table("error", "seed", "steps").dropna().mean(axis=1).to_numpy()
-        cases[f"mean error of {method}"] = effect(name, by_seed, direction=sign, unit="nats")
+        judged = effect("carlson-sandwich", by_seed, direction=sign, unit="nats")
+        cases[f"mean error of {method}"] = judged
         means[method] = own.groupby("steps")["error"].mean()
     ours = "; ".join(f"{m}: {_range(x, '+.2f')} nats" for m, x in means.items())
     return together(cases).said(ours, "AIS below, RAISE above", f"{PUBLIC}, 100 to 1,000")
@@ -236,14 +235,11 @@ def sandwich(frame: pd.DataFrame) -> Verdict:
 
 def truth_variance(frame: pd.DataFrame) -> Verdict:
     """As a variance or a deviation, within a factor of two; of RTS, of AIS, of their average."""
-    name, cases, found = "carlson-truth-variance", {}, {}
-    for method in ("RTS", "AIS"):
-        chosen = {"method": method, "steps": 10_000}
-        found[method] = errors_of(frame, model=PUBLIC, **chosen)
-        if method == "RTS":
-            found[method] = errors_of(frame, model=PUBLIC, begun=PILOT, **chosen)
-    n = min(map(len, found.values()))
-    if n >= 20:
+    name, cases = "carlson-truth-variance", {}
+    at = {"model": PUBLIC, "steps": 10_000}
+    found = {"RTS": errors_of(frame, method="RTS", begun=PILOT, **at)}
+    found["AIS"] = errors_of(frame, method="AIS", **at)
+    if (n := min(map(len, found.values()))) >= 20:
         found["their average"] = (found["RTS"][:n] + found["AIS"][:n]) / 2
     for meant, power in (("the variance", 1), ("the deviation", 2)):
         ends = {"at_least": (0.006 / 2) ** power, "at_most": (0.006 * 2) ** power}
@@ -255,24 +251,20 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
             )
     own = frame[(frame["model"] == "cd25_500") & (frame["steps"] == 10_000)]
     rts, ais = (own[x]["log_z"].var() for x in (own["begun"] == PILOT, own["method"] == "AIS"))
-    ours = "; ".join(f"variance of {m} {e.var(ddof=1):.4f}" for m, e in found.items() if len(e) > 4)
-    ours += f"; on our training by the same recipe {rts:.4f} (RTS) and {ais:.4f} (AIS)"
-    ours = ours.removeprefix("; ")
-    found = depends("what 0.006 is, and of which estimate", cases).said(ours)
-    return priced(found, 2, "rts_public")
+    said = [f"variance of {m} {e.var(ddof=1):.4f}" for m, e in found.items() if len(e) > 4]
+    said.append(f"on our training by the same recipe {rts:.4f} (RTS) and {ais:.4f} (AIS)")
+    verdict = depends("what 0.006 is, and of which estimate", cases).said("; ".join(said))
+    return priced(verdict, 2, "rts_public")
 
 
 def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verdict:
     """Over every reading of the start: ``judged(model, reading)``."""
-    cases = {
-        reading: {
-            m: judged(m, reading)
-            if len(_rts(frame, m, reading, 1000)) >= stored.FEWEST
-            else not_run(name, sweep)
-            for m in models
-        }
-        for reading in (*READINGS, PILOT)
-    }
+
+    def of(model, reading):
+        enough = len(_rts(frame, model, reading, 1000)) >= FEWEST
+        return judged(model, reading) if enough else not_run(name, sweep)
+
+    cases = {reading: {m: of(m, reading) for m in models} for reading in (*READINGS, PILOT)}
     found = depends("the start of RTS", cases)
     words = "; ".join(f"{case}: {text}" for case, text, *_ in found.parts if PILOT in case and text)
     return priced(found.said(_beside(frame, models), words, ", ".join(models)), hours, sweep)
@@ -280,13 +272,12 @@ def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verd
 
 def _beside(frame, models) -> str:
     """RMSE of RTS from a pilot with 1,000 sweeps, and of AIS with 1,000 and 10,000."""
+    runs = [{"begun": PILOT, "steps": 1000}]
+    runs += [{"method": "AIS", "steps": k} for k in (1000, 10_000)]
     said = []
     for model in models:
-        own = [
-            errors_of(frame, model=model, begun=PILOT, steps=1000),
-            *(errors_of(frame, model=model, method="AIS", steps=k) for k in (1000, 10_000)),
-        ]
-        rms = [f"{np.sqrt(np.mean(e**2)):.2f} ({len(e)} runs)" if len(e) else "–" for e in own]
+        own = [errors_of(frame, model=model, **which) for which in runs]
+        rms = [f"{rmse(e):.2f} ({len(e)} runs)" if len(e) else "–" for e in own]
         said.append(f"{model}: RMSE of RTS from a pilot {rms[0]}, of AIS {rms[1]}, and with 10,000 "
                     f"temperatures {rms[2]}")  # fmt: skip
     return "; ".join(said)
@@ -301,32 +292,36 @@ def _of(frame, model, method, steps) -> np.ndarray:
     return errors_of(own, model=model, method=method, steps=steps)
 
 
-def less_biased(name, frame, model, reading, method) -> Verdict:
-    """The mean error after 1,000 sweeps, in size: RTS less the other."""
-    rts, other = _rts(frame, model, reading, 1000), _of(frame, model, method, 1000)
-    less = ms.difference(size_of_bias(rts), size_of_bias(other))
-    return effect(name, less, direction=-1, unit="nats")
+def less_biased(name, frame, model, reading) -> Verdict:
+    """The mean error after 1,000 sweeps, in size: RTS less each other."""
+    rts = size_of_bias(_rts(frame, model, reading, 1000))
+    others = {x: size_of_bias(_of(frame, model, x, 1000)) for x in RIVALS[model]}
+    less = {f"bias less {x}": ms.difference(rts, other) for x, other in others.items()}
+    return together({k: effect(name, x, direction=-1, unit="nats") for k, x in less.items()})
 
 
 def needs_tenfold(name, frame, model, reading) -> Verdict:
     """RMSE of AIS with 10,000 temperatures over that of RTS with 1,000 sweeps."""
     ais, rts = _of(frame, model, "AIS", 10_000), _rts(frame, model, reading, 1000)
-    if len(ais) < stored.FEWEST:
+    if len(ais) < FEWEST:
         return judge.left_open(name, f"{len(ais)} runs of AIS with 10,000 temperatures")
     return effect(name, ms.rmse_ratio(ais, of=rts, paired=False), direction=+1)
 
 
+def dominates(name, frame, model, reading) -> Verdict:
+    of = {f"{x} over RTS": errs_more(name, frame, model, reading, x) for x in RIVALS[model]}
+    return together(of)
+
+
 def errs_more(name, frame, model, reading, method) -> Verdict:
     """RMSE of another method over that of RTS at equal sweeps, in the mean over lengths."""
-    lengths = [
-        k for k in (1000, 3000, 10_000)
-        if min(len(_of(frame, model, method, k)), len(_rts(frame, model, reading, k)))
-        >= stored.FEWEST
-    ]  # fmt: skip
-    rts = np.column_stack([_rts(frame, model, reading, k) for k in lengths])
-    others = [_of(frame, model, method, k) for k in lengths]
+    pairs = [
+        (_of(frame, model, method, k), _rts(frame, model, reading, k)) for k in (1000, 3000, 10_000)
+    ]
+    others, rts = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
     n = min(map(len, others))
-    return effect(name, mean_ratio(np.column_stack([e[:n] for e in others]), rts), direction=+1)
+    others = np.column_stack([e[:n] for e in others])
+    return effect(name, mean_ratio(others, np.column_stack(rts)), direction=+1)
 
 
 def mean_ratio(errors: np.ndarray, of: np.ndarray) -> Measured:
@@ -348,68 +343,49 @@ def mean_ratio(errors: np.ndarray, of: np.ndarray) -> Measured:
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     """500 hidden units: bias, tenfold, domination; then 100 hidden units, all three of them."""
-    rivals = {PUBLIC: ("AIS", "RAISE"), "h100": ("AIS", "reverse AIS")}
-    rivals["spectral_100"] = rivals["h100"]
-
-    def bias(name):
-        return lambda m, r: together(
-            {f"bias less {x}": less_biased(name, frame, m, r, x) for x in rivals[m]}
-        )
-
-    def tenfold(name):
-        return lambda m, r: needs_tenfold(name, frame, m, r)
-
-    def dominates(name):
-        return lambda m, r: together(
-            {f"{x} over RTS": errs_more(name, frame, m, r, x) for x in rivals[m]}
-        )
-
-    public = ([PUBLIC], "rts_public", 2)
+    parts = {"bias": less_biased, "tenfold": needs_tenfold, "dominates": dominates}
     verdicts = []
-    for end, judged in (("bias", bias), ("tenfold", tenfold), ("dominates", dominates)):
+    for end, part in parts.items():
         name = f"carlson-fig3-500-{end}"
-        models, sweep, hours = public
-        verdicts.append(of_start(name, frame, models, judged(name), sweep, hours))
+        judged = partial(part, name, frame)
+        verdicts.append(of_start(name, frame, [PUBLIC], judged, "rts_public", 2))
+    name, words = "carlson-fig3-100", ("bias", "tenfold", "equal sweeps")
 
-    def all_three(name):
-        parts = [bias(name), tenfold(name), dominates(name)]
-        words = ("bias", "tenfold", "equal sweeps")
-        return lambda m, e: together(
-            {word: part(m, e) for word, part in zip(words, parts, strict=True)}
-        )
+    def all_three(model, reading):
+        found = (part(name, frame, model, reading) for part in parts.values())
+        return together(dict(zip(words, found, strict=True)))
 
-    name, models = "carlson-fig3-100", ["h100", "spectral_100"]
-    verdicts.append(of_start(name, frame, models, all_three(name), "rts_hundred", 1.5))
-    return verdicts
-
-
-# Figures 2 and 4 ------------------------------------------------------------------------------
+    models = ["h100", "spectral_100"]
+    return [*verdicts, of_start(name, frame, models, all_three, "rts_hundred", 1.5)]
 
 
 def figure_2(by_ladder: dict[str, dict[str, np.ndarray]], hours: float) -> Verdict:
     """Errors of each estimator and of RTS on the same states, by the number of temperatures."""
     name = "carlson-fig2-alike"
-    cases = {
-        ladder: {
-            estimator: equivalence(name, ms.rmse_ratio(e, of=errors["RTS"]), **QUARTER)
-            for estimator, e in errors.items()
-            if estimator != "RTS"
-        }
+    ratios = {
+        ladder: {k: ms.rmse_ratio(e, of=errors["RTS"]) for k, e in errors.items() if k != "RTS"}
         for ladder, errors in by_ladder.items()
     }
+    cases = {
+        ladder: {k: equivalence(name, ratio, **QUARTER) for k, ratio in of.items()}
+        for ladder, of in ratios.items()
+    }
     found = depends("the number of temperatures", cases)
-    riemann = {x: ms.rmse_ratio(e["TI Riemann"], of=e["RTS"]) for x, e in by_ladder.items()}
-    said = [f"{math.exp(r.value):.2f} with {x}" for x, r in riemann.items()]
-    ours = f"error of the Riemann sum over that of RTS: {', '.join(said)}"
+    riemann = ", ".join(f"{_times(of['TI Riemann'])} with {x}" for x, of in ratios.items())
     others = _effects(found._replace(parts=[p for p in found.parts if "Riemann" not in p[0]]), "")
-    words = f"the others {_range(others)}"
-    return priced(found.said(ours, words), hours, "rts_mixture")
+    ours = f"error of the Riemann sum over that of RTS: {riemann}"
+    return priced(found.said(ours, f"the others {_range(others)}"), hours, "rts_mixture")
+
+
+def _last_over_100(curves, column: str) -> dict[str, float]:
+    """RMSE with 3,001 temperatures over that with 100, by model."""
+    return {m: float(c[column].iloc[-1] / c[column][100]) for m, c in curves.items()}
 
 
 def flat(curves, n: int = DRAWN) -> Verdict:
     """From K = 100 on, at which chains mix, by a line through all points of the curve."""
     name = "carlson-fig4-flat"
-    grown = {m: stored.growth(c["rts"], n, 100) for m, c in curves.items()}
+    grown = {m: growth(c["rts"], n, 100) for m, c in curves.items()}
     cases = {m: equivalence(name, g, **QUARTER) for m, g in grown.items()}
     ours = f"grows {_range([math.exp(g.value) for g in grown.values()])} times from 100 to 3,001"
     found = together(cases).said(ours, models=", ".join(curves))
@@ -423,11 +399,10 @@ def few_temperatures(small_errors, curves) -> Verdict:
     cases = {"mean error of RTS, 20 temperatures, 30 × 12": mean}
     for model, c in curves.items():
         worst = c.max() / c.min()
-        for other in ("ti", "ti_rb"):
-            ratio = ms.measured(
-                worst[other] / worst["rts"], np.sqrt(4 * 0.5 / DRAWN), DRAWN - 1, "log"
-            )
-            label = f"largest over least RMSE, {other.upper().replace('_', '-')} over RTS, {model}"
+        for column, other in (("ti", "TI"), ("ti_rb", "TI-RB")):
+            times, error = worst[column] / worst["rts"], np.sqrt(4 * 0.5 / DRAWN)
+            ratio = ms.measured(times, error, DRAWN - 1, "log")
+            label = f"largest over least RMSE, {other} over RTS, {model}"
             cases[label] = effect(name, ratio, direction=+1, size=TWOFOLD)
     spans = {c: [float(x[c].max() / x[c].min()) for x in curves.values()] for c in ("rts", "ti_rb")}
     ours = f"largest over least RMSE from K = 10 on: RTS {_range(spans['rts'], '.1f')}, "
@@ -441,18 +416,16 @@ def tirb(curves, empty_share) -> Verdict:
     name = "carlson-tirb"
     cases = {
         f"TI over TI-RB, 3,001 temperatures, {m}": effect(
-            name, ratio_of(c["ti"].iloc[-1], c["ti_rb"].iloc[-1], DRAWN, DRAWN), direction=+1
+            name, ratio_of(c["ti"].iloc[-1], c["ti_rb"].iloc[-1]), direction=+1
         )
         for m, c in curves.items()
     }
     empty = bound(name, ms.share_of(empty_share), at_least=0.5, unit="of the samples")
     found = together(cases | {"a bin of TI is empty": empty})
-    filled = [float(c["ti"].iloc[-1] / c["ti"][100]) for c in curves.values()]
-    ours = (
-        f"TI errs {_range(_effects(found, 'TI over'), '.1f')} times as much with 3,001 temperatures"
-    )
+    times, filled = _range(_effects(found, "TI over"), ".1f"), _last_over_100(curves, "ti")
     words = "without the printed interpolation it has no value there, as bins are empty; with it "
-    words += f"its error is {_range(filled)} times that with 100"
+    words += f"its error is {_range(filled.values())} times that with 100"
+    ours = f"TI errs {times} times as much with 3,001 temperatures"
     return found.said(ours, words, ", ".join(curves))
 
 
@@ -461,57 +434,42 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
     name = "carlson-tirb-limit"
     scaled = (gaps * np.square(gaps.index.to_numpy(dtype=float))).iloc[-3:]
     falls = compare(scaled.max() / scaled.min(), "<", 1.3) & compare(abs(gaps.iloc[-1]), "<", 1e-3)
-    cases = {
-        "gap times K², 30 × 12": statement(
-            name, falls, ours=f"{gaps.iloc[-1]:.5f} nats at K = {gaps.index[-1]}",
-            reason="the gap falls as 1/K²",
-        )
-    }  # fmt: skip
+    first, last = gaps.index[[0, -1]]
+    ours = f"{gaps[last]:.5f} nats at K = {last}"
+    limit = statement(name, falls, ours=ours, reason="the gap falls as 1/K²")
+    cases = {"gap times K², 30 × 12": limit}
     for m, c in curves.items():
-        first = c["ti_rb"].iloc[0] / c["rts"].iloc[0]
-        last = c["ti_rb"].iloc[-1] / c["rts"].iloc[-1]
+        over = c["ti_rb"] / c["rts"]
         label = f"RMSE over that of RTS, 10 temperatures over 3,001, {m}"
-        cases[label] = effect(name, ratio_of(first, last, DRAWN, DRAWN), direction=+1)
-    ours = (
-        f"{abs(gaps.iloc[0]):.3f} nats apart at K = {gaps.index[0]}, {abs(gaps.iloc[-1]):.5f} at "
-    )
-    ours += f"K = {gaps.index[-1]}"
+        cases[label] = effect(name, ratio_of(over.iloc[0], over.iloc[-1]), direction=+1)
+    ours = f"{abs(gaps[first]):.3f} nats apart at K = {first}, {abs(gaps[last]):.5f} at K = {last}"
     return together(cases).said(ours, "the difference falls as 1/K²", "30 × 12 units")
 
 
 def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
     """Errors of MBAR and of RTS from groups of chains; and from states drawn again."""
-    name = "carlson-beats-mbar"
-    ratios = {"30 × 12": ratio_of(*(np.std(x) for x in drawn), *map(len, drawn))}
-    ratios |= {m: ratio_of(c["mbar"][100], c["rts"][100], 20, DRAWN) for m, c in curves.items()}
+    name, by_chains = "carlson-beats-mbar", ms.rmse_ratio(chains[0], of=chains[1])
+    again = {"30 × 12": ratio_of(*(np.std(x) for x in drawn), *map(len, drawn))}
+    again |= {m: ratio_of(c["mbar"][100], c["rts"][100], 20, DRAWN) for m, c in curves.items()}
+    ratios = {"states drawn again at random": again}
+    ratios["states as chains give them"] = {"30 × 12": by_chains}
     cases = {
-        "states drawn again at random": {
-            m: effect(name, r, direction=+1) for m, r in ratios.items()
-        },
-        "states as chains give them": {
-            "30 × 12": effect(name, ms.rmse_ratio(chains[0], of=chains[1]), direction=+1)
-        },
+        which: {m: effect(name, r, direction=+1) for m, r in of.items()}
+        for which, of in ratios.items()
     }
-    ours = f"error of MBAR over that of RTS: {_factors(ratios.values())}"
-    by_chains = ms.rmse_ratio(chains[0], of=chains[1])
-    words = f"on states drawn again; {math.exp(by_chains.value):.2f} on states as chains give them"
     return depends("which states are read", cases).said(
-        ours, words, f"30 × 12; {', '.join(curves)}"
+        f"error of MBAR over that of RTS: {_factors(again.values())}",
+        f"on states drawn again; {_times(by_chains)} on states as chains give them",
+        f"30 × 12; {', '.join(curves)}",
     )
 
 
 def continuous_beta(curves) -> Verdict:
     """3,001 temperatures stand for a continuous beta, against 100."""
-    name = "carlson-continuous-beta"
-    cases = {
-        m: effect(name, ratio_of(c["rts"].iloc[-1], c["rts"][100], DRAWN, DRAWN), direction=+1)
-        for m, c in curves.items()
-    }
-    more = [float(c["rts"].iloc[-1] / c["rts"][100]) for c in curves.values()]
-    found = together(cases).said(
-        f"error with 3,001 temperatures over that with 100: {_range(more)}"
-    )
-    return priced(found, 3, "rts_public_temperatures")
+    name, more = "carlson-continuous-beta", _last_over_100(curves, "rts")
+    cases = {m: effect(name, ratio_of(times, 1), direction=+1) for m, times in more.items()}
+    ours = f"error with 3,001 temperatures over that with 100: {_range(more.values())}"
+    return priced(together(cases).said(ours), 3, "rts_public_temperatures")
 
 
 def cost(counted: sm.Counted, kept: tuple[int, int], times: pd.DataFrame) -> Verdict:
@@ -519,35 +477,28 @@ def cost(counted: sm.Counted, kept: tuple[int, int], times: pd.DataFrame) -> Ver
     name = "carlson-cost"
     share = counted.sums / (counted.sweep + counted.draw)
     more = compare(counted.mbar_many, ">", 3.5) & compare(counted.mbar_few, ">", 6)
-    of_thousand = times[times["n_temperatures"] == 999]["mbar_seconds"]
-    spread = of_thousand.std() / of_thousand.mean()
-    many = times[times["n_temperatures"] == 3000]["mbar_seconds"]
-    hours = DRAWN * many.mean() / 3600
-    error = spread / np.sqrt(len(many))
-    needed = ms.measured(hours, error, len(of_thousand) - 1, "log")
-    found = together(
-        {
-            "operations that RTS adds": bound(name, ms.exactly(share), at_most=0.05),
-            "numbers kept": statement(
-                name, compare(kept[0], "<", kept[1]),
-                ours=f"{kept[0]} by RTS, {kept[1]:,} by MBAR", reason="averages, or all states",
-            ),
-            "an iteration of MBAR, twice the temperatures": statement(
-                name, more,
-                ours=f"×{counted.mbar_many:.1f} with many states, ×{counted.mbar_few:.1f} with few",
-                reason="some 4 or 8 times the operations: N K² + K³",
-            ),
-            "200 estimates by MBAR, 3,001 temperatures": bound(
-                name, needed, at_least=1, unit="h", alpha=FEW
-            ),
-        }
-    )  # fmt: skip
+    seconds = dict(list(times.groupby("n_temperatures")["mbar_seconds"]))
+    few, many = seconds[999], seconds[3000]
+    hours, error = DRAWN * many.mean() / 3600, few.std() / few.mean() / np.sqrt(len(many))
+    needed = ms.measured(hours, error, len(few) - 1, "log")
+    cases = {
+        "operations that RTS adds": bound(name, ms.exactly(share), at_most=0.05),
+        "numbers kept": statement(
+            name, compare(kept[0], "<", kept[1]),
+            ours=f"{kept[0]} by RTS, {kept[1]:,} by MBAR", reason="averages, or all states",
+        ),
+        "an iteration of MBAR, twice the temperatures": statement(
+            name, more,
+            ours=f"×{counted.mbar_many:.1f} with many states, ×{counted.mbar_few:.1f} with few",
+            reason="some 4 or 8 times the operations: N K² + K³",
+        ),
+    }  # fmt: skip
+    every = "200 estimates by MBAR, 3,001 temperatures"
+    cases[every] = bound(name, needed, at_least=1, unit="h", alpha=FEW)
+    found = together(cases)
     ours = f"RTS adds {100 * share:.1f}% of the operations of a sweep and keeps K numbers"
     words = f"200 estimates by our MBAR with 3,001 temperatures take {hours:.1f} h"
     return found.said(ours, words, "counted: 784 × 10 units, K = 100; timed: pcd_10")
-
-
-# Figure 5 -------------------------------------------------------------------------------------
 
 
 def tracks(of_paper: dict, by_gain: dict[float, dict]) -> Verdict:
@@ -568,17 +519,18 @@ def tracks(of_paper: dict, by_gain: dict[float, dict]) -> Verdict:
             why = "its lag goes with the learning rate, and ours is four times the paper's"
             cases[f"400 chains, α = {gain}"] = judge.left_open(name, why, ours=judged.ours)
     ours = f"{of_paper['RMS difference']:.2f} nats RMS from AIS, {of_paper['largest']:.2f} at most"
-    words = "with 400 chains at most "
-    words += ", ".join(f"{f['largest']:.2f} for α = {g}" for g, f in by_gain.items())
+    largest = ", ".join(f"{f['largest']:.2f} for α = {g}" for g, f in by_gain.items())
+    words = f"with 400 chains at most {largest}"
     return priced(together(cases).said(ours, words, "dna, 500 units"), 2, "tracking_gains")
 
 
 def tracking_cost(share) -> Verdict:
     name = "carlson-tracking-cost"
-    samples = statement(
-        name, compare(100 * 10_000, "==", 1e6), ours="100 chains × 10,000 temperatures",
-        reason="one sample at each temperature of each chain",
-    )  # fmt: skip
+    ours, reason = (
+        "100 chains × 10,000 temperatures",
+        "one sample at each temperature of each chain",
+    )
+    samples = statement(name, compare(100 * 10_000, "==", 1e6), ours=ours, reason=reason)
     little = bound(name, share, at_most=0.2, unit="of the training's time", alpha=FEW)
     found = together({"tracking, a look in a hundred updates": little, "samples of AIS": samples})
     ours = f"{100 * np.mean(share):.1f}% of the time of training"
@@ -597,23 +549,17 @@ def prior_gradient(risen, uniform) -> Verdict:
     return found.said(models="12 × 6 units, 400 exact draws a gradient")
 
 
-# section 5 and appendices A, B ----------------------------------------------------------------
-
-
 def uniform_prior(of_small: dict, of_pcd: dict) -> Verdict:
     """Errors by prior. That no prior is better consistently needs one model on which none is."""
-    name = "carlson-uniform-prior"
-    ratios = {
-        prior: ms.rmse_ratio(e, of=of_small["uniform"], paired=False)
-        for prior, e in of_small.items()
-        if prior != "uniform"
-    }
+    name, uniform = "carlson-uniform-prior", of_small["uniform"]
+    others = {prior: e for prior, e in of_small.items() if prior != "uniform"}
+    ratios = {prior: ms.rmse_ratio(e, uniform, paired=False) for prior, e in others.items()}
     cases = {f"{p} over uniform, 30 × 12": bound(name, r, **TENTH) for p, r in ratios.items()}
     on_pcd = ms.rmse_ratio(of_pcd["rising"], of=of_pcd["uniform"], paired=False)
     both = pooled(ratios["rising"], on_pcd)
     cases["exp(2β) over uniform, both models"] = effect(name, both, direction=+1)
-    ours = "error over that of the uniform prior: "
-    ours += ", ".join(f"{p} {math.exp(r.value):.2f}" for p, r in ratios.items())
+    said = ", ".join(f"{p} {_times(r)}" for p, r in ratios.items())
+    ours = f"error over that of the uniform prior: {said}"
     return together(cases).said(ours, models="30 × 12 units; pcd_10")
 
 
@@ -627,23 +573,19 @@ def pooled(*found: Measured) -> Measured:
 
 
 def bias_subtraction(of_small, less_small, of_pcd, less_pcd) -> Verdict:
-    name = "carlson-bias-subtraction"
     small = {"margin": 1.05, "reason": "a twentieth of the error is a tenth of the sweeps"}
     pairs = {"30 × 12": (less_small, of_small), "pcd_10": (less_pcd, of_pcd)}
-    ratios = {m: ms.rmse_ratio(a, of=b) for m, (a, b) in pairs.items()}
-    ours = ", ".join(f"{math.exp(r.value):.3f} on {m}" for m, r in ratios.items())
-    cases = {m: equivalence(name, r, **small) for m, r in ratios.items()}
+    ratios = {m: ms.rmse_ratio(*pair) for m, pair in pairs.items()}
+    ours = ", ".join(f"{_times(r, '.3f')} on {m}" for m, r in ratios.items())
+    cases = {m: equivalence("carlson-bias-subtraction", r, **small) for m, r in ratios.items()}
     return together(cases).said(f"error with the bias subtracted over that without: {ours}")
 
 
 def control_variates(explained: dict[str, dict[str, list[float]]]) -> Verdict:
     """Adjusted shares of the variance that each set of variates explains, by set and model."""
-    name = "carlson-control-variates"
+    little = {"at_most": 0.05, "unit": "of the variance"}
     cases = {
-        variates: {
-            model: bound(name, shares, at_most=0.05, unit="of the variance")
-            for model, shares in of.items()
-        }
+        variates: {m: bound("carlson-control-variates", x, **little) for m, x in of.items()}
         for variates, of in explained.items()
     }
     said = [f"{words} {_range([100 * np.mean(x) for x in of.values()], '.0f')}%"
@@ -659,46 +601,33 @@ def appendix_a(joined: dict, curvatures, counted: sm.Counted) -> Verdict:
         name, compare(curvatures, "<", 1e-9), ours="no positive curvature at 20 places",
         reason="minus a sum of covariance matrices",
     )  # fmt: skip
-    found = together(
-        {
-            "concave": concave,
-            "a gradient, twice the temperatures": bound(
-                name, ms.exactly(counted.gradient), at_most=2.1, unit="times the operations"
-            ),
-            "error, other guesses late over the same": equivalence(name, late, **A_THIRD),
-        }
+    twice = {"at_most": 2.1, "unit": "times the operations"}
+    cases = {
+        "concave": concave,
+        "a gradient, twice the temperatures": bound(name, ms.exactly(counted.gradient), **twice),
+        "error, other guesses late over the same": equivalence(name, late, **A_THIRD),
+    }
+    return together(cases).said(
+        f"error with other guesses late over the same: {_times(late)}",
+        f"a gradient takes {counted.gradient:.2f} times the operations with twice the temperatures",
+        "30 × 12 units",
     )
-    ours = f"error with other guesses late over the same: {math.exp(late.value):.2f}"
-    words = (
-        f"a gradient takes {counted.gradient:.2f} times the operations with twice the temperatures"
-    )
-    return found.said(ours, words, "30 × 12 units")
 
 
 def autocorrelation(by_case: dict[str, dict[str, np.ndarray]], cuts) -> Verdict:
     """RMS error of the variance of c by each cut of the sum, over that by the spread of chains."""
     name = "carlson-autocorrelation"
-    cases = {
-        f"sum cut: {cut}": {
-            case: effect(
-                name,
-                ms.rmse_ratio(found[cut] - 1, of=found["spread of chains"] - 1),
-                direction=+1,
-            )
-            for case, found in by_case.items()
-        }
+    over = {
+        cut: {c: ms.rmse_ratio(f[cut] - 1, f["spread of chains"] - 1) for c, f in by_case.items()}
         for cut in cuts
     }
-    said = [f"{_factors([_over(f, cut) for f in by_case.values()])} ({cut})" for cut in cuts]
-    ours = f"error by autocorrelations over that by the spread of chains: {', '.join(said)}"
+    cases = {
+        f"sum cut: {cut}": {case: effect(name, r, direction=+1) for case, r in ratios.items()}
+        for cut, ratios in over.items()
+    }
+    said = ", ".join(f"{_factors(ratios.values())} ({cut})" for cut, ratios in over.items())
+    ours = f"error by autocorrelations over that by the spread of chains: {said}"
     return depends("where the sum is cut, and the length of chains", cases).said(ours)
-
-
-def _over(found: dict[str, np.ndarray], cut: str) -> Measured:
-    return ms.rmse_ratio(found[cut] - 1, of=found["spread of chains"] - 1)
-
-
-# Figures 6 to 8 -------------------------------------------------------------------------------
 
 
 def adaptive(trips: dict, errors: dict, walk: Measured) -> Verdict:
@@ -709,15 +638,14 @@ def adaptive(trips: dict, errors: dict, walk: Measured) -> Verdict:
     freedom = means["adapted"].freedom
     faster = ms.measured(ratio, float(np.hypot(*relative)), freedom, scale="log")
     nearer = ms.rmse_ratio(errors["fixed"], of=errors["adapted"], paired=False)
-    found = together(
-        {
-            "round trips, adapted over fixed": effect(name, faster, direction=+1),
-            "RMSE, fixed over adapted": effect(name, nearer, direction=+1),
-            "round trips of a random walk, adapted over fixed": effect(name, walk, direction=+1),
-        }
-    )
-    ours = f"{ratio:.1f} times the round trips, 1/{math.exp(nearer.value):.1f} of the error"
-    words = f"a random walk {math.exp(walk.value):.2f} times the round trips"
+    ratios = {
+        "round trips, adapted over fixed": faster,
+        "RMSE, fixed over adapted": nearer,
+        "round trips of a random walk, adapted over fixed": walk,
+    }
+    found = together({label: effect(name, r, direction=+1) for label, r in ratios.items()})
+    ours = f"{ratio:.1f} times the round trips, 1/{_times(nearer, '.1f')} of the error"
+    words = f"a random walk {_times(walk)} times the round trips"
     return found.said(ours, words, "the mixture, 41 temperatures")
 
 
@@ -733,84 +661,75 @@ def gain_of(pair: pd.DataFrame) -> Measured:
 def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, models) -> Verdict:
     """RMSE along the uniform base over that along the base rate, and the error of the start."""
     name, cases = "carlson-fig7-worse", {}
+
+    def both(**where):
+        found = [errors_of(frame, **where) for frame in (uniform, rate)]
+        return found if min(map(len, found)) >= FEWEST else None
+
     for model in models:
-        for method in ("RTS", "AIS", "RAISE", "reverse AIS"):
+        for method, steps in product(("RTS", "AIS", "RAISE", "reverse AIS"), (1000, 3000)):
             begun = {"begun": PILOT} if method == "RTS" else {}
-            for steps in (1000, 3000, 10_000):
-                where = {"model": model, "method": method, "steps": steps} | begun
-                a, b = (errors_of(f, **where) for f in (uniform, rate))
-                if min(len(a), len(b)) >= stored.FEWEST and steps <= 3000:
-                    label = f"{method}, {steps:,} sweeps, {model}"
-                    ratio = ms.rmse_ratio(a, of=b, paired=False)
-                    cases[label] = effect(name, ratio, direction=+1)
+            if pair := both(model=model, method=method, steps=steps, **begun):
+                ratio = ms.rmse_ratio(*pair, paired=False)
+                label = f"{method}, {steps:,} sweeps, {model}"
+                cases[label] = effect(name, ratio, direction=+1)
         for reading in READINGS:
-            where = {"model": model, "method": "RTS", "begun": reading, "steps": 1000}
-            a, b = (np.abs(errors_of(f, **where)) for f in (uniform, rate))
-            if min(len(a), len(b)) >= stored.FEWEST:
+            if pair := both(model=model, method="RTS", begun=reading, steps=1000):
+                more = ms.difference(*map(np.abs, pair))
                 label = f"error after ten rounds, given {reading}, {model}"
-                more = ms.difference(a, b)
                 cases[label] = effect(name, more, direction=+1, unit="nats more")
     found = together(cases)
-    said = [
-        f"{m} {_range(_effects(found, m + ', '), '.1f')}"
-        for m in ("RTS", "AIS", "RAISE", "reverse AIS")
-        if _effects(found, m + ", ")
-    ]
-    ours = f"error along the uniform base over the base rate: {'; '.join(said)}"
+    every = {m: _effects(found, m + ", ") for m in ("RTS", "AIS", "RAISE", "reverse AIS")}
+    said = "; ".join(f"{m} {_range(x, '.1f')}" for m, x in every.items() if x)
     start = _effects(found, "error after ten rounds")
-    words = f"ten rounds end {_range(start, '.0f')} nats further off"
-    return found.said(ours, words, ", ".join(models))
+    return found.said(
+        f"error along the uniform base over the base rate: {said}",
+        f"ten rounds end {_range(start, '.0f')} nats further off",
+        ", ".join(models),
+    )
 
 
 def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
     """Bias of RTS less that of AIS at first; RMSE of the two at the most sweeps that were run."""
     name = "carlson-fig7-similar"
-    rts = pick(uniform, model=model, method="RTS", begun=PILOT)
-    ais = pick(uniform, model=model, method="AIS")
+    of_rts = {"model": model, "method": "RTS", "begun": PILOT}
+    rts, ais = pick(uniform, **of_rts), pick(uniform, model=model, method="AIS")
 
     def ahead(k):
-        less = ms.difference(
-            size_of_bias(errors_of(rts, steps=300)), size_of_bias(errors_of(ais, steps=k))
-        )
-        return effect(name, less, direction=-1, unit="nats")
+        sizes = (size_of_bias(errors_of(x, steps=n)) for x, n in ((rts, 300), (ais, k)))
+        return effect(name, ms.difference(*sizes), direction=-1, unit="nats")
 
-    first = depends(
-        "whether the start counts",
-        {"start not counted, AIS of 300": ahead(300), "counted, AIS of 3,000": ahead(3000)},
-    )
+    counts = {"start not counted, AIS of 300": ahead(300), "counted, AIS of 3,000": ahead(3000)}
     a, b = (errors_of(x, steps=100_000) for x in (rts, ais))
-    margin = {"margin": 1.5, "reason": "a factor of 1.5 in error is one of 2.25 in sweeps"}
-    if min(len(a), len(b)) >= stored.FEWEST:
-        last = equivalence(name, ms.rmse_ratio(a, of=b, paired=False), **margin)
-    else:
-        a, b = (errors_of(x, steps=10_000) for x in (rts, ais))
-        last = equivalence(name, ms.rmse_ratio(a, of=b, paired=False), **margin)
-        last = judge.left_open(
-            name, "10⁵ sweeps were not run",
-            ours=f"RTS over AIS {math.exp(ms.rmse_ratio(a, of=b, paired=False).value):.2f} "
-            "at 10,000 sweeps",
-        )  # fmt: skip
-    found = together({"bias at first": first, "RMSE, RTS over AIS": last})
+    many = min(len(a), len(b)) >= FEWEST
+    a, b = (a, b) if many else (errors_of(x, steps=10_000) for x in (rts, ais))
+    ratio = ms.rmse_ratio(a, of=b, paired=False)
+    last = equivalence(
+        name, ratio, margin=1.5, reason="a factor of 1.5 in error is one of 2.25 in sweeps"
+    )
+    if not many:
+        ours = f"RTS over AIS {_times(ratio)} at 10,000 sweeps"
+        last = judge.left_open(name, "10⁵ sweeps were not run", ours=ours)
+    first = depends("whether the start counts", counts)
     at_300 = [float(np.mean(errors_of(x, steps=300))) for x in (rts, ais)]
-    ours = f"mean error at 300 sweeps: RTS {at_300[0]:.2f}, AIS {at_300[1]:.2f} nats"
-    words = f"if the 4,000 sweeps of the start count, AIS is ahead; {last.ours}"
-    return priced(found.said(ours, words, model), 3, "rts_public_uniform")
+    found = together({"bias at first": first, "RMSE, RTS over AIS": last}).said(
+        f"mean error at 300 sweeps: RTS {at_300[0]:.2f}, AIS {at_300[1]:.2f} nats",
+        f"if the 4,000 sweeps of the start count, AIS is ahead; {last.ours}",
+        model,
+    )
+    return priced(found, 3, "rts_public_uniform")
 
 
 def knot(narrowest: dict[str, list[float]], trips: dict[str, np.ndarray]) -> Verdict:
     """Least conductance of 10 units; round trips of 500, uniform base over base rate."""
-    name = "carlson-fig7-knot"
-    least = ms.ratio(narrowest["uniform"], narrowest["base rate"])
-    fewer = ms.ratio(trips["uniform"], trips["base rate"])
-    found = together(
-        {
-            "least conductance, pcd_10": effect(name, least, direction=-1, size=(0, 0.5)),
-            "round trips, cd25_500": effect(name, fewer, direction=-1, size=(0, 0.5)),
-        }
+    least, fewer = (ms.ratio(x["uniform"], x["base rate"]) for x in (narrowest, trips))
+    ratios = {"least conductance, pcd_10": least, "round trips, cd25_500": fewer}
+    half = {"direction": -1, "size": (0, 0.5)}
+    return together({x: effect("carlson-fig7-knot", r, **half) for x, r in ratios.items()}).said(
+        f"least conductance {_times(least)} of that along the base rate",
+        f"round trips {_times(fewer)} times as many",
+        "pcd_10 live; cd25_500",
     )
-    ours = f"least conductance {math.exp(least.value):.2f} of that along the base rate"
-    words = f"round trips {math.exp(fewer.value):.2f} times as many"
-    return found.said(ours, words, "pcd_10 live; cd25_500")
 
 
 def gains_a_tenth(errors: dict) -> Verdict:
@@ -831,8 +750,8 @@ def gains_a_tenth(errors: dict) -> Verdict:
 
 
 def gains_nothing(errors: dict) -> Verdict:
-    name, own = "carlson-fig8-200", errors["pcd_200"]
+    own = errors["pcd_200"]
     ratios = {kind.upper(): ms.rmse_ratio(own[kind], of=own["rts"]) for kind in ("sd", "rsd")}
-    found = together({kind: bound(name, ratio, **TENTH) for kind, ratio in ratios.items()})
-    ours = ", ".join(f"{kind} {math.exp(r.value):.3f}" for kind, r in ratios.items())
+    found = together({k: bound("carlson-fig8-200", ratio, **TENTH) for k, ratio in ratios.items()})
+    ours = ", ".join(f"{kind} {_times(r, '.3f')}" for kind, r in ratios.items())
     return found.said(f"error over that of RTS: {ours}", models="pcd_200")

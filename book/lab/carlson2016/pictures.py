@@ -10,12 +10,13 @@ import pandas as pd
 
 from .. import plots
 from ..errors import rmse
-from ..measured import mean_of, rmse_ratio
+from ..measured import rmse_ratio
 from .runs import PILOT
 
 VIRIDIS = plt.colormaps["viridis"]
 STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
 STARTS |= {"v, all sweeps": ":", "v and h, all sweeps": (0, (1, 4))}
+STEPS = {"adapted": plots.BLUE, "fixed": plots.ORANGE}
 TRACKED = {"train": plots.GREY, "validation": plots.METHOD_COLOURS["RTS"]}
 
 
@@ -62,37 +63,32 @@ def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
             for begun, points in own.groupby("begun") if method == "RTS" else [("", own)]:
                 if begun and begun not in STARTS:
                     continue
-                label = f"{method}, {begun}" if begun else str(method)
-                look = plots.method(str(method), label)
+                look = plots.method(str(method), f"{method}, {begun}" if begun else str(method))
                 look |= {"linestyle": STARTS[begun]} if begun else {}
-                errors = {k: e.to_numpy() for k, e in points.groupby("steps")["error"]}
-                steps = list(errors)
-                means = [e.mean() for e in errors.values()]
-                bars = [2 * mean_of(e).std_error if len(e) > 1 else 0 for e in errors.values()]
-                left.errorbar(steps, means, bars, capsize=3, **look)
-                right.plot(steps, [rmse(e) for e in errors.values()], **look)
+                errors = points.groupby("steps")["error"]
+                left.errorbar(errors.mean().index, errors.mean(), 2 * errors.sem().fillna(0),
+                              capsize=3, **look)  # fmt: skip
+                right.plot(errors.apply(rmse), **look)
         left.axhline(0, color="black", lw=0.8)
         left.set(xscale="log", yscale="symlog", ylabel=f"{model}\nmean error (nats)")
         right.set(xscale="log", yscale="log", ylabel="RMSE (nats)")
     for ax in axes[-1]:
         ax.set_xlabel("sweeps of a chain" + (", uniform base" if uniform else ""))
-    handles = {}
-    for ax in axes[:, 0]:
-        shown, labels = ax.get_legend_handles_labels()
-        handles |= dict(zip(labels, shown, strict=True))
+    pairs = [zip(*ax.get_legend_handles_labels()[::-1], strict=True) for ax in axes[:, 0]]
+    handles = dict(pair for of_axes in pairs for pair in of_axes)
     figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=8)
 
 
 def by_temperatures(curves: Mapping[str, pd.DataFrame]) -> None:
     """Figure 4: RMSE against the number of temperatures, a panel a model."""
     names = {"rts": "RTS", "ts": "counts", "ti_rb": "TI-RB", "ti": "TI", "mbar": "MBAR"}
-    _, axes = plt.subplots(1, len(curves), figsize=(9, 3.4), sharey=True)
-    for ax, (model, curve) in zip(np.atleast_1d(axes), curves.items(), strict=True):
+    _, axes = plt.subplots(1, len(curves), figsize=(9, 3.4), sharey=True, squeeze=False)
+    for ax, (model, curve) in zip(axes[0], curves.items(), strict=True):
         for column, name in names.items():
             ax.plot(curve[column], **plots.method(name, "TS" if column == "ts" else name))
         ax.set(xscale="log", yscale="log", xlabel="number of temperatures", title=model)
-    np.atleast_1d(axes)[0].set_ylabel("RMSE (nats)")
-    np.atleast_1d(axes)[-1].legend(fontsize=8)
+    axes[0, 0].set_ylabel("RMSE (nats)")
+    axes[0, -1].legend(fontsize=8)
 
 
 def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
@@ -162,3 +158,17 @@ def matrix_of_moves(by_length, trainings) -> None:
     left.set_ylabel("RMSE over that of RTS")
     right.set_xticks(range(len(trainings)), list(trainings), rotation=60, ha="right", fontsize=7)
     left.legend(fontsize=8)
+
+
+def wandering_chains(betas, runs: Mapping, errors: Mapping[str, np.ndarray]) -> None:
+    """The first fifth of a typical chain with each kind of steps, and the errors of all chains."""
+    _, axes = plt.subplots(1, 3, figsize=(9.5, 3.0))
+    for ax, (name, run) in zip(axes, runs.items(), strict=False):
+        n_moves, n_chains = run.temperature.shape
+        typical = np.argsort(run.round_trips)[n_chains // 2]
+        walk = betas[run.temperature[: n_moves // 5, typical]]
+        ax.plot(walk, color=STEPS[name], lw=0.5)
+        ax.set(xlabel=f"transition, {name} steps", ylabel="inverse temperature β")
+    axes[2].boxplot(list(errors.values()), tick_labels=list(errors))
+    plots.truth(axes[2], 0.0)
+    axes[2].set(ylabel="error of log Z (nats)", xlabel="steps")

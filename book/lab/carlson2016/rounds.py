@@ -29,42 +29,27 @@ class Round(NamedTuple):
     empty: float  # share of the betas that no chain had, or had with chance 0
 
 
-def equal_guesses(path, betas, normalised: bool = True) -> np.ndarray:
-    """Guesses of log Z that know only the base; of the path from it normalised, or as it is."""
-    return (1 - betas) * path.log_z_base if normalised else np.full(betas.size, path.log_z_base)
+def equal_guesses(path, betas) -> np.ndarray:
+    """Guesses of log Z that know only the base, normalised."""
+    return (1 - betas) * path.log_z_base
 
 
-def rounds(path, betas, n_chains, seed, n_rounds=8, *, guesses=None, left_out=0,
-           column="mixed", go_on="fresh", conditional="joint", sweeps=ROUND,
+def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed",
+           go_on="fresh", conditional="joint", sweeps=ROUND,
            until=0.0, update=updated) -> list[Round]:  # fmt: skip
     """Rounds of so many sweeps, one after the other, from equal guesses (section 2.4).
 
-    The paper's base is normalised, ``f_beta = f^beta p_1^(1 - beta)`` with Z_1 = 1, and its guesses
-    are 1: in terms of our densities ``(1 - beta) log Z_1``. It does not say whether the first
-    sweeps of a round are used. It matters: the guess of log Z rises by log c_K / c_0, and a fresh
-    beta at the bottom of the ladder is a visit that the guesses do not ask for. One state with
-    q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the rise below log N, however far
-    the guesses are off.
+    The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
+    does not say whether the first sweeps of a round are used (``left_out``). It matters: the guess
+    of log Z rises by log c_K / c_0, and a fresh beta at the bottom of the ladder is a visit that
+    the guesses do not ask for. One state with q(0 | x) near 1 among N is enough to keep c_0 at
+    1 / N and the rise below log N, however far the guesses are off.
 
-    Parameters
-    ----------
-    guesses : ndarray, optional
-        At the beginning; equal ones without it.
-    left_out : int
-        First sweeps of each round that are not used.
-    column : {"mixed", "visited"}
-        Shares from the law of beta given the state, or from counts with `EMPTY` added to each.
-    go_on : str
-        One of `GO_ON`: with the states of the last round and fresh betas, with its betas too, or
-        with fresh states of the base.
-    conditional : {"joint", "marginal"}
-        What beta is drawn given: v and h, or v alone.
-    until : float
-        A round whose `distance` is less is the last.
-    update : callable
-        Of the guesses, the prior and the shares: eq. (12), or `stochastic_update`.
+    ``column``: shares from the law of beta ("mixed"), or from counts with `EMPTY` added to each;
+    ``go_on``: one of `GO_ON`, how the next round begins; ``until``: a round whose `distance` is
+    less is the last; ``update``: eq. (12), or `stochastic_update`.
     """
-    log_z = equal_guesses(path, betas) if guesses is None else guesses
+    log_z = equal_guesses(path, betas)
     rng, made = np.random.default_rng(seed), []
     start: Any = "base"
     for _ in range(n_rounds):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from rbmlib import datasets
-
 from .. import judge, measured
 from ..datasheet import load_reference
+from ..errors import rmse
 from ..measured import Measured
 from ..page import number, pick
-from ..stored import stored_results
+from ..stored import is_stored, stored_results
 from ..verdicts import OPEN, Verdict
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
@@ -26,16 +25,10 @@ PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"
 FEWEST = 5  # runs that are judged
 
 
-def is_stored(name: str) -> bool:
-    folder = datasets.committed("reference.csv").parent / "results"
-    return (folder / f"{name}.csv").is_file()
-
-
 def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
-    """Rows of those of these sweeps that are stored, with their errors.
+    """Rows of those of these sweeps that are stored, with their errors of log Z.
 
-    Columns added: ``method``; ``steps``, sweeps of a chain, or betas of an annealing; ``begun``,
-    one of `READINGS` or `PILOT`; ``error`` of log Z, where the reference is known.
+    ``steps`` are sweeps of a chain, or betas of an annealing; ``begun``: of `READINGS` or `PILOT`.
     """
     tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
     frame = pd.concat(tables, ignore_index=True)
@@ -43,13 +36,11 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
     known = {model: reference.log_z for model, reference in load_reference().items()}
     frame["error"] = frame["log_z"] - frame["model"].map(known)
-    given = frame.get("conditional", pd.Series(index=frame.index, dtype=object)).fillna("joint")
-    left_out = frame.get("round_burn_in", pd.Series(index=frame.index)).fillna(0)
+    how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
+    given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
-    keys = zip(given, left_out.astype(int), strict=True)
-    begun = pd.Series([words.get(key, "") for key in keys], index=frame.index)
-    starting = frame.get("starting", pd.Series(index=frame.index, dtype=object))
-    frame["begun"] = begun.where(starting != "pilot", PILOT)
+    begun = [words.get(key, "") for key in zip(given, left_out.astype(int), strict=True)]
+    frame["begun"] = pd.Series(begun, index=frame.index).where(how["starting"] != "pilot", PILOT)
     return frame
 
 
@@ -78,13 +69,7 @@ def priced(verdict: Verdict, hours: float, sweep: str) -> Verdict:
 
 
 def span(errors) -> str:
-    """The least and the largest of errors of runs, and their number.
-
-    Examples
-    --------
-    >>> span(np.array([-1.25, 3.0])), span(np.array([2.0])), span(np.array([]))
-    ('-1.2 to +3.0 (2 runs)', '+2.0 (1 run)', 'not run')
-    """
+    """The least and the largest of errors of runs, and their number."""
     if not errors.size:
         return "not run"
     most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
@@ -99,22 +84,15 @@ def in_interval(ratio: Measured, decimals: int = 2) -> str:
 
 
 def mean_and_rmse(errors) -> str:
-    """As text: the mean error with its standard error, the root mean square, the runs.
-
-    Examples
-    --------
-    >>> mean_and_rmse(np.array([1.0, 3.0]))
-    '2.00 ± 1.00; 2.24 (2)'
-    """
+    """As text: the mean error with its standard error, the root mean square, the runs."""
     if len(errors) < 2:
         return span(errors)
-    mean, rms = measured.mean_of(errors), float(np.sqrt(np.mean(np.square(errors))))
-    return f"{mean.value:.2f} ± {mean.std_error:.2f}; {number(rms, 3)} ({len(errors)})"
+    mean = measured.mean_of(errors)
+    return f"{mean.value:.2f} ± {mean.std_error:.2f}; {number(rmse(errors))} ({len(errors)})"
 
-
-# Figure 4 -------------------------------------------------------------------------------------
 
 ESTIMATES = ("rts", "ts", "ti_rb", "ti", "mbar")
+DRAWN = 200  # estimates of a point, if the table does not say
 
 
 def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
@@ -125,7 +103,7 @@ def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
     return np.sqrt(squares.groupby("K").mean())  # over the runs of 3 million states
 
 
-def ratio_of(a, b, n_a: int, n_b: int) -> Measured:
+def ratio_of(a, b, n_a: int = DRAWN, n_b: int = DRAWN) -> Measured:
     """Ratio of two RMSEs of so many independent estimates."""
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
@@ -142,8 +120,6 @@ def growth(curve: pd.Series, n: int, least: int) -> Measured:
     error = np.sqrt(0.5 / n / (about @ about))
     return measured.measured(np.exp(slope * reach), error * reach, n - 1, "log")
 
-
-# Figure 8 -------------------------------------------------------------------------------------
 
 MATRIX = ("rts", "sd", "rsd")
 

@@ -1,16 +1,19 @@
-"""Live experiments on a model of 30 × 12 units, whose log Z is known at every temperature."""
+"""Live experiments on a model of 30 × 12 units and on two Gaussians, of known log Z."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 import rbmlib as rl
+from rbmlib.estimators.ti import quadrature
+from rbmlib.models.testsystems import GaussianMixture
+from rbmlib.results import quietly
 
-from ..operations import counting, operations, solved
+from ..testsystems import tempered_log_z
 from .estimators import mixed_rts
 
 GROUP = 16  # chains of an estimate
@@ -48,8 +51,7 @@ def in_groups(sample, size: int = GROUP) -> list:
 
 
 def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:
-    """log Z from the same states by eq. (12), and by the maxima of eq. (14) and of eq. (18) with
-    expected counts; and the largest derivative of the latter at the first."""
+    """log Z by eq. (12), and by the maxima of (14) and (18), whose slope at the first is given."""
     rts = rl.rts_of_sample(sample)
     expected = sample.prior * np.exp(rts.log_z_path - sample.log_z_path)
     expected /= expected.sum()
@@ -60,9 +62,6 @@ def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:
     routes = {"RTS, eq. (12)": rts.log_z, "likelihood (14)": float(mixed_rts([sample])[-1])}
     routes["MBAR, expected counts"] = float(by_mbar + small.path.log_z_base)
     return routes, float(np.abs(derivatives).max())
-
-
-# bias and variance: eqs. (15), (16) -----------------------------------------------------------
 
 
 def ends_over_due(small: Small, tilt: float, seed: int, n_chains: int = 8000) -> np.ndarray:
@@ -95,15 +94,8 @@ def relative_ends(c: np.ndarray) -> np.ndarray:
     return c[..., -1] / mean[-1] - c[..., 0] / mean[0]
 
 
-# appendix B -----------------------------------------------------------------------------------
-
-
 def variance_by_lags(q: np.ndarray, cut: str) -> float:
-    """Variance of the mean of a chain by the sum of its autocovariances, eqs. (27) and (28).
-
-    ``cut``: "first below 0" ends the sum where they first turn negative; "none" takes every lag up
-    to half of the chain.
-    """
+    """Variance of a chain's mean by its autocovariances, eqs. (27), (28); ``cut`` ends the sum."""
     x = q - q.mean()
     n = len(x)
     lags = np.correlate(x, x, "full")[n - 1 : n - 1 + n // 2] / n
@@ -113,8 +105,7 @@ def variance_by_lags(q: np.ndarray, cut: str) -> float:
 
 
 def two_ways(q: np.ndarray, cuts) -> dict[str, np.ndarray]:
-    """Variance of c from groups of chains by autocorrelations and by their spread, over the actual
-    one; ``q`` (n_sweeps, n_chains)."""
+    """Variance of c (n_sweeps, n_chains) by autocorrelations and by the spread, over its own."""
     actual = q.mean(axis=0).var(ddof=1) / GROUP
     groups = [q[:, i : i + GROUP] for i in range(0, q.shape[1], GROUP)]
     spread = [g.mean(axis=0).var(ddof=1) / GROUP for g in groups]
@@ -123,9 +114,6 @@ def two_ways(q: np.ndarray, cuts) -> dict[str, np.ndarray]:
         by_lags = [np.mean([variance_by_lags(chain, cut) for chain in g.T]) / GROUP for g in groups]
         found[cut] = np.array(by_lags) / actual
     return found
-
-
-# appendix A -----------------------------------------------------------------------------------
 
 
 def joined_errors(small: Small, first, second) -> np.ndarray:
@@ -146,7 +134,7 @@ def largest_curvatures(small: Small, seed: int, n_places: int = 20) -> np.ndarra
     return np.array([np.linalg.eigvalsh(curvature(x)).max() for x in places])
 
 
-# plain NumPy: control variates, and operations counted ------------------------------------------
+# plain NumPy: control variates, and the operations of each step --------------------------------
 
 
 def _sigmoid(x):
@@ -164,20 +152,15 @@ def law_of_beta(delta, betas, log_z):
     return q / q.sum(axis=-1, keepdims=True)
 
 
-def swept(rbm, b0, v, beta, rng):
-    """h, the chance of each visible unit, and v, at the beta of each chain."""
-    h = _bits(_sigmoid(beta * (v @ rbm.weights + rbm.hidden_bias)), rng)
-    p = _sigmoid((1 - beta) * b0 + beta * (h @ rbm.weights.T + rbm.visible_bias))
-    return h, p, _bits(p, rng)
-
-
 def sweeps_of_rts(rbm, b0, betas, log_z, n_chains, rng):
     """Algorithm 1 without end: beta, h, the chance of v, v, the slope, and q(k | x)."""
     v = _bits(np.tile(_sigmoid(b0), (n_chains, 1)), rng)
     k = rng.integers(betas.size, size=n_chains)
     while True:
         beta = betas[k][:, None]
-        h, p, v = swept(rbm, b0, v, beta, rng)
+        h = _bits(_sigmoid(beta * (v @ rbm.weights + rbm.hidden_bias)), rng)
+        p = _sigmoid((1 - beta) * b0 + beta * (h @ rbm.weights.T + rbm.visible_bias))
+        v = _bits(p, rng)
         on = ((v @ rbm.weights) * h).sum(axis=1)
         delta = v @ (rbm.visible_bias - b0) + h @ rbm.hidden_bias + on
         q = law_of_beta(delta, betas, log_z)
@@ -186,11 +169,10 @@ def sweeps_of_rts(rbm, b0, betas, log_z, n_chains, rng):
 
 
 def watched_runs(rbm, b0, betas, log_z, n_chains, n_sweeps, seed) -> tuple:
-    """Chain means of control variates, and what each chain adds to log Z.
+    """Chain means of four control variates, and what each chain adds to log Z.
 
-    A sweep draws v given h and beta, so that U = Delta(v, h) - E[Delta | h, beta] has mean zero
-    whatever the distribution of (h, beta). The four are U, beta U, U where beta < 1/2, and the
-    number of visible units that are on, less its mean given h and beta.
+    U = Delta(v, h) - E[Delta | h, beta] has mean zero whatever the law of (h, beta); the others are
+    beta U, U where beta < 1/2, and the units of v that are on, less their mean.
     """
     sweeps = sweeps_of_rts(rbm, b0, betas, log_z, n_chains, np.random.default_rng(seed))
     watched, c = np.zeros((n_chains, 4)), np.zeros((n_chains, betas.size))
@@ -223,43 +205,32 @@ class Counted(NamedTuple):
     mbar_few: float  # few states: K^3
 
 
-def counted(seed: int) -> Counted:
-    rbm = rl.testsystems.random_rbm(784, 10, coupling=6.0, rng=seed)
-    parts = {n: counting(getattr(rbm, n)) for n in ("weights", "visible_bias", "hidden_bias")}
-    own = SimpleNamespace(**parts), counting(np.zeros(784)), counting(np.ones((1, 784))), 0.5
-    hundred = counting(np.linspace(0.1, 1, 100))
+def counted() -> Counted:
+    """Sums, products, comparisons, exponentials and logarithms, as plain NumPy makes them."""
+    n_visible, n_hidden, k = 784, 10, 100
 
-    def of_gradient(k):
-        c = counting(np.linspace(0.1, 1, k))
+    def of_law(n, k):  # q(k | x) of n states
+        return n * (7 * k - 2)
 
-        def gradient():
-            shares = [np.exp(c + c) / np.exp(c + c).sum() for _ in range(10)]
-            return sum(c - q for q in shares)
+    def of_gradient(k):  # ten softmaxes, each taken from the counts and added up
+        return 10 * (8 * k - 1)
 
-        return operations(gradient)
-
-    def of_newton(n, k):
-        delta, betas = counting(np.linspace(-1, 1, n)), counting(np.linspace(0, 1, k))
-
-        def step():
-            p = law_of_beta(delta, betas, betas)
-            curvature = np.diag(p.sum(axis=0)) - p.T @ p
-            return solved(curvature[1:, 1:], 1 - p.sum(axis=0)[1:])
-
-        return operations(step)
+    def of_newton(n, k):  # the law, its two sums, their covariance, and Gaussian elimination
+        m = k - 1
+        solving = m * (m - 1) * (2 * m - 1) // 3 + 5 * m * (m - 1) // 2 + m**2 + 1
+        covariance = (2 * n - 1) * k**2 + k**2
+        return of_law(n, k) + 2 * (n - 1) * k + covariance + m + solving
 
     return Counted(
-        operations(lambda: swept(*own, np.random.default_rng(seed))),
-        operations(lambda: law_of_beta(counting([3.0]), hundred, hundred)),
-        operations(lambda: hundred + hundred),
-        of_gradient(100) / of_gradient(50),
-        of_gradient(100) / operations(lambda: 10 * np.log(hundred / hundred[0])),
-        of_newton(1000, 32) / of_newton(1000, 16),
-        of_newton(2, 64) / of_newton(2, 32),
+        sweep=4 * n_visible * n_hidden + 6 * n_hidden + 8 * n_visible,
+        draw=of_law(1, k),
+        sums=k,
+        gradient=of_gradient(k) / of_gradient(k // 2),
+        over_updates=of_gradient(k) / (3 * k),
+        mbar_many=of_newton(1000, 32) / of_newton(1000, 16),
+        mbar_few=of_newton(2, 64) / of_newton(2, 32),
     )
 
-
-# priors ---------------------------------------------------------------------------------------
 
 PRIORS = {
     "uniform": np.ones_like,
@@ -282,11 +253,7 @@ def prior_errors(small: Small, n_chains: int, seed: int, size: int = 4) -> dict[
 
 
 def gradient_spread(seed: int, n_groups: int = 160, n_chains: int = 400) -> dict[str, np.ndarray]:
-    """Squared deviations of gradients from independent chains at equilibrium, by the prior.
-
-    A model of 12 × 6 units; exact draws at every beta, as many of each as the prior says, and the
-    negative phase as their average with the weights q(beta = 1 | v).
-    """
+    """Squared deviations of gradients from exact draws at every beta, 12 × 6, by the prior."""
     rbm, betas = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=seed + 1), np.linspace(0, 1, 20)
     levels = [rl.GeometricPath(rbm, base=np.zeros(12)).at(beta) for beta in betas]
     log_z = [rl.exact(level).log_z for level in levels]
@@ -305,9 +272,6 @@ def gradient_spread(seed: int, n_groups: int = 160, n_chains: int = 400) -> dict
     return found
 
 
-# moves between temperatures -------------------------------------------------------------------
-
-
 def moves_of(sample) -> np.ndarray:
     """How often a chain went from each beta to each: (K, K)."""
     index = np.vstack([sample.origin, sample.temperature]).astype(int)
@@ -324,3 +288,43 @@ def conductance(moves: np.ndarray) -> np.ndarray:
     cross = [(above[:m, m:].sum() + under[m:, :m].sum()) / 2 for m in cuts]
     below = moves.sum(axis=1).cumsum()[:-1]
     return np.array(cross) / np.minimum(below, 1 - below)
+
+
+def riemann_error(mixture: GaussianMixture, base_variance: float, betas) -> float:
+    """Error of TI by rectangles where the mean slopes are exact: differences of log Z."""
+    h = 1e-3 * betas + 1e-6
+    low, high = (tempered_log_z(mixture, base_variance, b) for b in (betas - h, betas + h))
+    return float(quadrature(betas, "riemann") @ ((high - low) / (2 * h)) - mixture.log_z)
+
+
+def first_blocks(sample: rl.TemperedSample, n_blocks: int) -> rl.TemperedSample:
+    """The first blocks of time of tempered states, all of which were kept."""
+    kept = int(sample.block_sweeps[:n_blocks].sum())
+    return replace(
+        sample,
+        temperature=sample.temperature[:kept], delta=sample.delta[:kept],
+        visited=sample.visited[:n_blocks], mixed=sample.mixed[:n_blocks],
+    )  # fmt: skip
+
+
+def on_fine_ladder(
+    path: rl.DensityPath, mixture: GaussianMixture, n_steps: int, n_repeats: int, seed: int
+) -> dict[str, np.ndarray]:
+    """Errors of RTS and of two rules of TI-RB, from 10,000 states on a ladder of many betas.
+
+    Guesses are exact. Of TI, which counts, hardly a beta has a state: its rules read TI-RB's means.
+    """
+    betas = rl.schedules.linear(n_steps) ** 2
+    guesses = tempered_log_z(mixture, 30.0, betas)
+    found: dict[str, list[float]] = {"RTS": [], "TI Riemann": [], "TI trap": []}
+    for r in range(n_repeats):
+        source = np.random.default_rng([seed, n_steps, r])
+        own = path, betas, guesses, 10
+        warm = rl.simulated_tempering(*own, 100, source, n_blocks=1, record_every=100)
+        how = {"start": warm, "n_blocks": 20, "record_every": 1000}
+        sample = rl.simulated_tempering(*own, 1000, source, **how)
+        with quietly():  # ten short chains make few round trips
+            found["RTS"].append(rl.rts_of_sample(sample).log_z)
+            for name, rule in (("TI Riemann", "riemann"), ("TI trap", "trapezoid")):
+                found[name].append(rl.ti(sample, rule=rule).log_z)
+    return {name: np.array(values) - mixture.log_z for name, values in found.items()}

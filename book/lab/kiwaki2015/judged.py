@@ -41,10 +41,7 @@ UNSTATED = "the base, the learning rate and the training"
 def by_reading(
     runs: pd.DataFrame, models: Iterable[str], judged: Callable[[str, str], Verdict | None]
 ) -> dict[str, dict[str, Verdict]]:
-    """Verdicts by base and training, and in each by the model in the paper's words.
-
-    ``judged(model, base)`` takes one of our models of that kind; None is left out.
-    """
+    """Verdicts by base and training, then by model; ``judged(model, base)`` may give None."""
     cases: dict[str, dict[str, Verdict]] = {}
     kinds = {papers_name(model) for model in models}
     ours = runs[runs["model"].map(papers_name).isin(kinds)]
@@ -55,21 +52,19 @@ def by_reading(
     return cases
 
 
-def _ahead(name: str, runs, model: str, base: str, label="VAROPT0.009") -> Verdict | None:
-    """Is the ESS of a schedule at K = 100,000 above that of both conventional ones?"""
-    own = ess(found(runs, model, label, base=base))
-    if own is None:
+def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
+    """Is the ESS of VAROPT0.009 at K = 100,000 above that of both conventional schedules?"""
+    gains = {rival: _gain(runs, model, base, over_label=rival) for rival in RIVALS}
+    if all(gain is None for gain in gains.values()):
         return None
-    against = {rival: ess(found(runs, model, rival, base=base)) for rival in RIVALS}
-    if (equal := against["LINEAR"]) is not None and math.exp(equal.value) > CEILING:
+    equal = ess(found(runs, model, "LINEAR", base=base))
+    if equal is not None and math.exp(equal.value) > CEILING:
         return judge.left_open(name, "at the ceiling: equal steps have 95% of the chains or more")
     verdicts = {
-        rival: judge.effect(name, over(own, other), direction=1, **PAYS)
-        for rival, other in against.items()
-        if other is not None
+        rival: judge.effect(name, gain, direction=1, **PAYS)
+        for rival, gain in gains.items()
+        if gain is not None
     }
-    if not verdicts:
-        return None
     all_of = together(verdicts)
     if all_of.outcome == judge.REPRODUCED and len(verdicts) < len(RIVALS):
         return judge.left_open(name, "GMS13 was not run on this training", ours=all_of.ours)
@@ -86,9 +81,6 @@ def _priced(verdict: Verdict, why: str, *sweeps: str) -> Verdict:
     return verdict._replace(note=f"{note}; {verdict.note}" if verdict.note else note)
 
 
-# ---------------------------------------------------------------- Tables 1 and 2
-
-
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
     """ESS of one schedule over that of another at K = 100,000."""
     return over(*(ess(found(runs, model, x, base=base)) for x in (label, over_label)))
@@ -97,10 +89,9 @@ def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR")
 def highest_ess(runs) -> Verdict:
     name = "kiwaki-table1-highest-ess"
     cases = by_reading(runs, TWENTY, lambda model, base: _ahead(name, runs, model, base))
-    counts = []
+    counts, twenty = [], [m for m in runs["model"].unique() if "_20" in m]
     for base in BASES:
-        every = [_gain(runs, m, base) for m in runs["model"].unique() if "_20" in m]
-        ratios = [g.value for g in every if g is not None]
+        ratios = [g.value for m in twenty if (g := _gain(runs, m, base)) is not None]
         counts.append(f"{sum(x > 0 for x in ratios)} of {len(ratios)} from {NAMED[base]}")
     ours = [1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY]
     verdict = depends(UNSTATED, cases).said(
@@ -139,20 +130,18 @@ def uncapped(runs) -> Verdict:
 
 def gms13_below(runs) -> Verdict:
     """GMS13 over equal steps: less than a quarter more ESS?"""
-    name = "kiwaki-gms13-below-linear"
 
     def judged(model, base):
         ratio = _gain(runs, model, base, "GMS13")
-        return None if ratio is None else judge.bound(name, ratio, at_most=1.25)
+        return ratio and judge.bound("kiwaki-gms13-below-linear", ratio, at_most=1.25)
 
     ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
         f"{min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS",
         "on six models, from the base rate; from own biases our ESS are too small to tell",
     )
-    return _priced(
-        verdict, "nine trainings, and seeds on PCD(500)", "varopt_table1", "varopt_table2"
-    )
+    why = "nine trainings, and seeds on PCD(500)"
+    return _priced(verdict, why, "varopt_table1", "varopt_table2")
 
 
 def ahead_on_500(runs) -> Verdict:
@@ -188,12 +177,8 @@ def gains_less(runs) -> Verdict:
         "in ESS over LINEAR, from the base rate",
         ", ".join(MODELS),
     )
-    return _priced(
-        verdict, "seeds on the models with 500 units", "varopt_table2", "varopt_500_seeds"
-    )
-
-
-# ---------------------------------------------------------------- Figures 2, 3 and 5
+    why = "seeds on the models with 500 units"
+    return _priced(verdict, why, "varopt_table2", "varopt_500_seeds")
 
 
 def gap(rows, truth: float, truth_error: float = 0.0) -> Measured:
@@ -230,11 +215,9 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
             ratios += [f"{math.exp(ratio.value):.2f} from {NAMED[base]}"] * (rival == "LINEAR")
         cases[base] = together(parts)
-        nearer = sum(_nearest(by, truths[m]) for m, _, by in every)
+        nearer = f"the estimate itself in {sum(_nearest(by, truths[m]) for m, _, by in every)}"
         said = " and ".join(f"{n} against {rival}" for rival, n in wins_of.items())
-        counted.append(
-            f"from {NAMED[base]} the bound is nearer in {said}, the estimate itself in {nearer}"
-        )
+        counted.append(f"from {NAMED[base]} the bound is nearer in {said}, {nearer}")
     words = f"{'; '.join(counted)}, of {len(every)} settings each"
     ours = f"LINEAR's bound is further from log Z by factors of {' and '.join(ratios)}"
     return _on_the_base(cases).said(ours, words, ", ".join(TWENTY))
@@ -250,18 +233,15 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
     name = "kiwaki-fig3-ess"
     cases, ours, words = {}, [], []
     for base in BASES:
-        every = list(settings(runs, models, base, steps))
-        parts = {}
+        every, parts = list(settings(runs, models, base, steps)), {}
         for rival in RIVALS:
-            ratio = pooled(
-                over(*(ess(by[x]) for x in ("VAROPT0.009", rival))) for _, _, by in every
-            )
+            pairs = ([ess(by[x]) for x in ("VAROPT0.009", rival)] for _, _, by in every)
+            ratio = pooled(over(*pair) for pair in pairs)
             parts[rival] = judge.effect(name, ratio, direction=1, **PAYS)
         cases[base] = together(parts)
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, _, by in every]
-        words.append(
-            f"the greatest in {best.count('VAROPT0.009')} of {len(every)} from {NAMED[base]}"
-        )
+        wins = best.count("VAROPT0.009")
+        words.append(f"the greatest in {wins} of {len(every)} from {NAMED[base]}")
         ours.append(f"{parts['LINEAR'].effect:.2f} from {NAMED[base]}")
     verdict = _on_the_base(cases).said(
         f"{' and '.join(ours)} times LINEAR's ESS, K from 10,000",
@@ -307,17 +287,21 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
     return _priced(verdict, "five seeds from own biases on PCD(500)", "varopt_table2")
 
 
-# ---------------------------------------------------------------- Figure 4
-
-
 def looks_of(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Runs that were looked at twenty times, with the columns that `labelled` adds."""
     return labelled(pd.concat(list(tables)).assign(largest_step=np.nan))
 
 
 def early(looks, model, base, label, k) -> pd.DataFrame:
-    here = looks[(looks["model"] == model) & (looks["base"] == base) & (looks["label"] == label)]
-    return here[here["n_temperatures"] == k]
+    where = {"model": model, "base": base, "label": label, "n_temperatures": k}
+    return looks[(looks[list(where)] == pd.Series(where)).all(axis=1)]
+
+
+def by_steps(looks, model, base, label):
+    """Looks along one schedule by the number of steps, where there are any."""
+    lengths = sorted(looks["n_temperatures"].unique())
+    every = [(k, early(looks, model, base, label, k)) for k in lengths]
+    return [(k, rows) for k, rows in every if len(rows)]
 
 
 def _log_variance(rows, look: int) -> Measured | None:
@@ -335,16 +319,11 @@ def drops(looks) -> Verdict:
 
     def judged(model, base):
         parts = {}
-        for k in sorted(looks["n_temperatures"].unique()):
-            rows = early(looks, model, base, "VAROPT", k)
-            if len(rows):
-                first, last = (
-                    1 - rows[f"ess_{i}"].mean() / rows["n_chains"].mean() for i in (1, 20)
-                )
-                error = _log_variance(rows, 1).std_error
-                parts[f"K = {k:,}"] = judge.bound(
-                    name, ms.measured(20 * first / last, error, scale="log"), at_least=1
-                )
+        for k, rows in by_steps(looks, model, base, "VAROPT"):
+            first, last = (1 - rows[f"ess_{i}"].mean() / rows["n_chains"].mean() for i in (1, 20))
+            error = _log_variance(rows, 1).std_error
+            times = ms.measured(20 * first / last, error, scale="log")
+            parts[f"K = {k:,}"] = judge.bound(name, times, at_least=1)
         return together(parts) if parts else None
 
     cases = by_reading(looks, ["pcd_20"], judged)
@@ -365,22 +344,19 @@ def relaxes(looks, runs) -> Verdict:
 
     def judged(model, base):
         parts = {}
-        for k in sorted(looks["n_temperatures"].unique()):
-            fast, held = (early(looks, model, base, x, k) for x in ("VAROPT", "VAROPT0.003"))
-            if (
-                len(fast)
-                and len(held)
-                and not np.isclose(fast["variance_2"].iloc[0], held["variance_2"].iloc[0])
-            ):
-                ratio = over(_log_variance(fast, 2), _log_variance(held, 2))
+        for k, fast in by_steps(looks, model, base, "VAROPT"):
+            held = early(looks, model, base, "VAROPT0.003", k)
+            variances = [_log_variance(x, 2) for x in (fast, held)]
+            firsts = [x["variance_2"].iloc[0] for x in (fast, held) if len(x)]
+            if len(firsts) == 2 and not np.isclose(*firsts):
+                ratio = over(*variances)
                 parts[f"early, K = {k:,}"] = judge.effect(name, ratio, direction=1, **PAYS)
-        if parts:
-            ends = (ess(found(runs, model, x, base=base)) for x in ("VAROPT0.003", "VAROPT"))
-            if (ratio := over(*ends)) is not None:
-                parts["ESS at the end, K = 100,000"] = judge.effect(
-                    name, ratio, direction=1, **PAYS
-                )
-        return together(parts) if parts else None
+        if not parts:
+            return None
+        if (ratio := _gain(runs, model, base, "VAROPT0.003", "VAROPT")) is not None:
+            end = judge.effect(name, ratio, direction=1, **PAYS)
+            parts["ESS at the end, K = 100,000"] = end
+        return together(parts)
 
     cases = by_reading(looks, ["pcd_20"], judged)
     verdict = depends(UNSTATED, cases, n_trainings=1 if len(cases) == 1 else None)

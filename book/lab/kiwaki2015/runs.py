@@ -7,13 +7,11 @@ import math
 import numpy as np
 import pandas as pd
 
-from rbmlib import datasets
-
 from .. import measured as ms
 from .. import tables
 from ..measured import Measured
 from ..page import one, published
-from ..stored import stored_results
+from ..stored import is_stored, stored_results
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
@@ -49,22 +47,17 @@ def papers_name(model: str) -> str:
 
 def there() -> list[str]:
     """Those of the long sweeps whose tables are stored."""
-    folder = datasets.committed("reference.csv").parent / "results"
-    return [name for name in LONG if (folder / f"{name}.csv").is_file()]
+    return [name for name in LONG if is_stored(name)]
 
 
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
-    """Every stored run of AIS along a schedule of the paper, one row a seed.
-
-    Columns beside those of the sweeps: ``label``, the schedule in the paper's words, and
-    ``training``, which of our models of a kind it is.
-    """
+    """Every stored run of AIS along a schedule of the paper, one row a seed, `labelled`."""
     every = pd.concat([stored_results(name, scheduler) for name in (*SWEEPS, *there())])
     return labelled(every[every["estimator"] == "two_way_ais"])
 
 
 def labelled(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with ``label`` and ``training``; of settings that two sweeps have, the first."""
+    """Runs with ``label``, the schedule in the paper's words, and ``training``, each once."""
     caps = runs["max_step"].fillna(1.0)
     by = {setting: label for label, setting in SCHEDULES.items()}
     labels = [by.get(key, "") for key in zip(runs["schedule"], caps, strict=True)]
@@ -81,8 +74,7 @@ def _training(model: str) -> str:
 def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
     """The runs with these settings, one a seed, those of most chains; empty if there are none.
 
-    Where no cap binds, a schedule with a cap is plain VAROPT: of other trainings than the committed
-    models only that may be stored, and it stands for the caps that are above its largest step.
+    Plain VAROPT, which alone may be stored, stands for the caps that are above its largest step.
     """
     here = runs[(runs["model"] == model) & (runs["n_temperatures"] == k) & (runs["base"] == base)]
     exact = here[here["label"] == label]
@@ -93,8 +85,7 @@ def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate
 
 
 def ess(rows) -> Measured | None:
-    """The ESS as a share of the chains, on the scale "log": of one run with the wider error of its
-    bootstrap and of normal log-weights, of several with that of their spread if it is wider."""
+    """ESS over chains, on the scale "log", by the wider of bootstrap, normal weights and spread."""
     if rows.empty:
         return None
     errors = []
@@ -141,9 +132,6 @@ def pooled(every) -> Measured:
     return Measured(mean, error, min(m.freedom for m in every), len(every), every[0].scale)
 
 
-# ---------------------------------------------------------------- tables of the paper
-
-
 def printed(number: int) -> pd.DataFrame:
     """Table 1 or 2 as it is printed."""
     return published(f"varopt_table{number}")
@@ -156,59 +144,52 @@ def printed_ess(model: str, label: str) -> float:
 
 def table(runs: pd.DataFrame, models, truths: dict[str, float]) -> pd.DataFrame:
     """A printed table with ours below each row: error of log Z (nats), and ESS of 1,000."""
-    source = printed(1 if models[0].endswith("_20") else 2)
-    rows = []
+    source, rows = printed(1 if models[0].endswith("_20") else 2), []
     for label in SCHEDULES:
-        theirs = {"schedule": label, "whose": "printed"}
-        for model in models:
-            row = one(source, model=papers_name(model), schedule=label)
-            off = row["logz_hat"] - row.get("logz_exact", math.nan)
-            theirs |= _cells(model, f"{row['logz_hat']:.3f}", off, f"{row['ess']:.0f}")
-        rows.append(theirs)
+        theirs = {m: one(source, model=papers_name(m), schedule=label) for m in models}
+        cells = {m: _printed_cells(row) for m, row in theirs.items()}
+        rows.append(_row(label, "printed", cells))
         for base in BASES:
-            ours = {"schedule": label, "whose": f"ours, {base}"}
-            for model in models:
-                here = found(runs, model, label, base=base)
-                ours |= _ours(model, here, truths[model])
-            rows.append(ours)
+            here = {m: found(runs, m, label, base=base) for m in models}
+            cells = {m: _our_cells(x, truths[m]) for m, x in here.items()}
+            rows.append(_row(label, f"ours, {base}", cells))
     return pd.DataFrame(rows)
 
 
-def _cells(model: str, log_z: str, off: float, ess_text: str) -> dict:
-    said = f"{off:+.3f}".replace("-", "−") if math.isfinite(off) else log_z
-    return {f"{papers_name(model)} log Z": said, f"{papers_name(model)} ESS": ess_text}
+def _row(label: str, whose: str, cells: dict[str, tuple[str, str]]) -> dict:
+    row = {"schedule": label, "whose": whose}
+    for model, (log_z, size) in cells.items():
+        row |= {f"{papers_name(model)} log Z": log_z, f"{papers_name(model)} ESS": size}
+    return row
 
 
-def _ours(model: str, rows, truth: float) -> dict:
+def _printed_cells(row) -> tuple[str, str]:
+    off = row["logz_hat"] - row.get("logz_exact", math.nan)
+    said = f"{off:+.3f}".replace("-", "−") if math.isfinite(off) else f"{row['logz_hat']:.3f}"
+    return said, f"{row['ess']:.0f}"
+
+
+def _our_cells(rows, truth: float) -> tuple[str, str]:
     if rows.empty:
-        return {f"{papers_name(model)} log Z": "–", f"{papers_name(model)} ESS": "–"}
+        return "–", "–"
     off, error = rows["log_z"].mean() - truth, rows["std_error"].mean() / math.sqrt(len(rows))
-    share = ess(rows)
-    value, half = 1000 * math.exp(share.value), 1000 * math.exp(share.value) * share.std_error
-    chains = "" if rows["n_chains"].iloc[0] == 1000 else "*"
-    said = tables.with_error(off, error).replace("-", "−")
-    return {
-        f"{papers_name(model)} log Z": said if said.startswith("−") else f"+{said}",
-        f"{papers_name(model)} ESS": f"{value:.0f} ± {half:.0f}{chains}",
-    }
+    share, said = ess(rows), tables.with_error(off, error).replace("-", "−")
+    size = 1000 * math.exp(share.value)
+    fewer = "" if rows["n_chains"].iloc[0] == 1000 else "*"
+    ends = f"{size:.0f} ± {size * share.std_error:.0f}{fewer}"
+    return said if said.startswith("−") else f"+{said}", ends
 
 
 def printed_spread() -> Measured:
-    """The mean square of the printed estimates' distances from the exact values (Table 1), or from
-    the mean of the six schedules (Table 2), in the errors that their ESS imply."""
-    squares, free = 0.0, 0
-    for number in (1, 2):
-        rows = printed(number)
-        error = np.sqrt(1 / rows["ess"] - 1 / 1000)
-        if number == 1:
-            truth = rows["logz_exact"]
-        else:
-            weighted = rows.assign(w=error**-2.0, wz=error**-2.0 * rows["logz_hat"])
-            sums = weighted.groupby("model")[["w", "wz"]].sum()
-            truth = rows["model"].map(sums["wz"] / sums["w"])
-            free -= rows["model"].nunique()  # their means are taken off
-        squares += float((((rows["logz_hat"] - truth) / error) ** 2).sum())
-        free += len(rows)
+    """Mean square of printed estimates' distances, in the errors that their ESS imply: from exact
+    values (Table 1), or from the mean of the six schedules (Table 2)."""
+    rows = pd.concat([printed(1), printed(2)], ignore_index=True)
+    error = np.sqrt(1 / rows["ess"] - 1 / 1000)
+    weight = error**-2.0
+    sums = pd.DataFrame({"w": weight, "wz": weight * rows["logz_hat"]}).groupby(rows["model"]).sum()
+    truth = rows["logz_exact"].fillna(rows["model"].map(sums["wz"] / sums["w"]))
+    squares = float((((rows["logz_hat"] - truth) / error) ** 2).sum())
+    free = len(rows) - rows.loc[rows["logz_exact"].isna(), "model"].nunique()
     return ms.measured(squares / free, math.sqrt(2 / free), free, "log")
 
 

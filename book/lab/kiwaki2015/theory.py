@@ -48,13 +48,13 @@ def scaled_variances(n_chains: int, seed: int) -> list[Scaled]:
     """
     small = rl.testsystems.random_rbm(n_visible=40, n_hidden=8, coupling=8.0, rng=1)
     perfect, gibbs = PerfectPath(small, base=np.zeros(40)), rl.GeometricPath(small, np.zeros(40))
+
+    def recorded(k, n, seed):
+        return rl.ais(perfect, schedules.linear(k), n, seed, n_recorded=k + 1, slopes=True)
+
     with rl.using(independent_check=False):
-        recorded = {"n_recorded": 201, "slopes": True}
-        pilot = rl.ais(perfect, schedules.linear(200), 1000, seed, **recorded)
-        others = [
-            rl.ais(perfect, schedules.linear(100), 250, seed + i, n_recorded=101, slopes=True)
-            for i in range(4)
-        ]
+        pilot = recorded(200, 1000, seed)
+        others = [recorded(100, 250, seed + i) for i in range(4)]
     found = []
     for name, steps in ((x, k) for x in ("linear", "VAROPT") for k in (20, 60, 180, 540)):
         betas = schedules.linear(steps) if name == "linear" else schedules.varopt(pilot, steps)
@@ -68,10 +68,7 @@ def scaled_variances(n_chains: int, seed: int) -> list[Scaled]:
 
 
 def variance_of(run: rl.Estimate, rng=0, times: float = 1.0) -> Measured:
-    """``times`` the variance of the log-weights of a run, with the error of the bootstrap.
-
-    ``times`` is asked for, since a run records fewer betas than it has steps.
-    """
+    """``times`` the variance of the log-weights of a run, with the error of the bootstrap."""
     low, high = bootstrap_log_weights(run.log_weights, rng=rng)["variance"]
     value = times * float(np.var(run.log_weights, ddof=1))
     return ms.measured(value, times * (high - low) / (2 * 1.96))
@@ -86,14 +83,7 @@ def _predicted(pilot, others: Sequence[rl.Estimate], betas, work: float) -> Meas
 
 
 def mean_of(values: Iterable[Measured], dependent: bool = False) -> Measured:
-    """The mean of positive numbers, on the scale "log"; ``dependent`` errors add up unsquared.
-
-    Examples
-    --------
-    >>> found = mean_of([ms.measured(2.0, 0.3), ms.measured(4.0, 0.4)])
-    >>> round(math.exp(found.value), 6), round(found.std_error, 6), found.scale
-    (3.0, 0.083333, 'log')
-    """
+    """The mean of positive numbers, on the scale "log"; ``dependent`` errors add up unsquared."""
     every = list(values)
     total = sum(m.value for m in every)
     errors = [m.std_error for m in every]
@@ -132,15 +122,8 @@ def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[st
     return {"of a weighted mean": squared, "of Z": of_z}
 
 
-# ---------------------------------------------------------------- paths whose g is known
-
-
 class ExactPaths:
-    """Paths by (model, base) from a table of exact slopes.
-
-    The table has columns ``model``, ``base``, ``beta``, ``g``, ``g_error`` and ``mean_slope``, as
-    `exact_slopes.slope_variance` gives them.
-    """
+    """Paths by (model, base) from a table of what `exact_slopes.slope_variance` gives."""
 
     def __init__(self, table, bases):
         self.slopes = {
@@ -173,9 +156,6 @@ def nearness(p: OnPath) -> float:
     """log of GMS13's distance from VAROPT over its distance from equal steps: areas."""
     far = [exact_slopes.between(p.betas["GMS13"], p.betas[x]) for x in ("VAROPT", "linear")]
     return float(np.log(far[0]) - np.log(far[1]))
-
-
-# ---------------------------------------------------------------- verdicts
 
 
 def _over_j(scaled: Sequence[Scaled], kind: str) -> Measured:
@@ -274,9 +254,9 @@ def ess_reliable() -> Verdict:
     )
 
 
-def pilot_cost(main, n_chains: int = 100, n_steps: int = 1000) -> Verdict:
-    """Of a stored run of the main annealing, by chains times steps."""
-    part = ms.exactly(n_chains * n_steps / (main["n_chains"] * main["n_temperatures"]))
+def pilot_cost(main) -> Verdict:
+    """Of 100 chains of 1,000 steps beside a stored run of the main annealing."""
+    part = ms.exactly(100 * 1000 / (main["n_chains"] * main["n_temperatures"]))
     return judge.bound("kiwaki-pilot-cost", part, at_most=0.05).said(
         f"{part.value:.1%} of the chain-steps at K = 100,000", "and a tenth at K = 1,000"
     )

@@ -20,10 +20,7 @@ from .quadrature import annealed_leakiness
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
-    """Mean log p of held-out images, log Z by AIS from a Gaussian fitted to the model's chains.
-
-    The chains begin at the first 200 of ``images`` and make 100 Gibbs sweeps.
-    """
+    """Mean log p of held-out images, log Z by AIS from a Gaussian fitted to the model's chains."""
     (model, span), stream = rbm.reduced(), np.random.default_rng(seed)
     u = span.coordinates(images[:200])
     for _ in range(100):
@@ -35,27 +32,20 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
     return {"log_likelihood": mean - run.log_z, "std_error": run.std_error, "ess": run.ess}
 
 
-def trained(
-    pixels, held_out, n_hidden: int, n_updates: int, seed: int, *, method: str, largest: float,
-    learning_rate: float,
-):  # fmt: skip
+def trained(pixels, held_out, n_hidden: int, n_updates: int, seed: int, **how):
     """A leaky RBM by CD-20, its held-out log-likelihood looked at four times."""
-    how = {"method": method, "largest": largest, "learning_rate": learning_rate, "rng": seed}
     looks = {
         "monitor": lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed),
         "monitor_every": max(1, n_updates // 4),
     }
-    return train_gaussian(pixels, n_hidden, n_updates=n_updates, **how, **looks)
+    return train_gaussian(pixels, n_hidden, n_updates=n_updates, rng=seed, **how, **looks)
 
 
 STEPS = 100, 1000, 3000
 
 
 def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Measured]:
-    """Mean log-weight less log Z, by model, method and steps, of 100 chains by the published move.
-
-    log Z is the middle of a bracket from a Gaussian that is fitted to the model's chains.
-    """
+    """Mean log-weight of 100 chains, published move, less the middle of a bracket of log Z."""
     paths = {"AIS-Leaky": rl.LeakinessPath, "AIS-Energy": rl.EnergyPath}
     few = {"n_chains": 50, "n_temperatures": 200, "n_leapfrog": 10, "rng": seed}
     found = {}
@@ -111,11 +101,8 @@ def growth_of(rbm, images, seeds, n_sweeps: int = 60) -> float:
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
     """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
 
-    A distance is the mean over hidden units of the Kolmogorov-Smirnov distance between the fields
-    of as many chains as there are images and those of chains that made 60 sweeps from the images.
-    All moves are the published one. Starts: "gaussian" of leakiness 1, "normal", N(0, I), and one
-    of the images, another in each repeat, from which all chains start at the model's leakiness
-    ("cd") or while it falls from 1 ("mix").
+    Chains settle in 60 sweeps from the images. Starts: the Gaussian of leakiness 1, N(0, I),
+    and one of the images, at the model's leakiness ("cd") or while it falls from 1 ("mix").
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))

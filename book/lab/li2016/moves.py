@@ -71,9 +71,8 @@ def elliptical_slice(model, v, rng):
 def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
 
-    ``log_likelihood(chains, angle)`` is of some chains, by number, at an angle each;
-    ``bracket(share)`` gives both ends of a whole turn about 0, of which the second is tried first.
-    It shrinks towards 0 until the likelihood is above that at 0 times a uniform draw.
+    ``bracket(share)`` gives both ends of a whole turn about 0, of which the second is tried first;
+    it shrinks towards 0 until the likelihood is above that at 0 times a uniform draw.
     """
     uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
     floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
@@ -91,10 +90,8 @@ def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     return angle
 
 
-MOVES = {
-    "gibbs": gibbs, "metropolis": metropolis, "blockwise": blockwise, "slice": elliptical_slice,
-    "hmc": leaky_hmc,
-}  # fmt: skip
+MOVES = {"gibbs": gibbs, "metropolis": metropolis, "blockwise": blockwise}
+MOVES |= {"slice": elliptical_slice, "hmc": leaky_hmc}
 
 
 def exact_draws(rbm, n: int, rng) -> np.ndarray:

@@ -50,10 +50,7 @@ def half_square(u, norm: float, low: float, high: float) -> np.ndarray:
 def transition_density(
     u, norm: float, leakiness: float, scale: float = 1.0, spread: float | None = None
 ) -> np.ndarray:
-    """The density of u' (rows) given u (columns) of the published move.
-
-    ``spread`` is what scales h less its mean, if not ``scale``, which scales its mean.
-    """
+    """The density of u' (rows) given u (columns); ``spread`` scales h less its mean, if given."""
     factor = scale * norm
     alpha = np.where(u > 0, 1.0, leakiness)
     variance = 1 + (factor if spread is None else spread * norm) ** 2 * alpha
@@ -68,9 +65,6 @@ def stationary_law(norm: float, leakiness: float) -> tuple[np.ndarray, np.ndarra
     law = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
     model = np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
     return law / (w @ law), model
-
-
-# log Z by AIS with the published move --------------------------------------------------------
 
 
 class UnitBias(NamedTuple):
@@ -89,11 +83,6 @@ def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
 
     d log Z / dc is the mean of eta^2 / 2 over eta <= 0; the chain follows its own stationary
     distribution instead, and the difference is integrated from c to 1.
-
-    Examples
-    --------
-    >>> float(round(slow_bias(0.9, 0.01), 4))
-    -0.0047
     """
     x, weights = np.polynomial.legendre.leggauss(n_points)
     u, w = nodes(norm)
@@ -110,17 +99,10 @@ def annealed_bias(
 ) -> UnitBias:
     """The bias of log Z of a column by AIS with the published move, exactly.
 
-    Parameters
-    ----------
-    norm, leakiness : float
-    betas : array (K + 1,)
-    moves : "leakiness", "energy" or callable
-        The path, as `LeakinessPath` and `EnergyPath`; or ``scale(beta)`` of the fields in the
-        moves of the energy path, where that is not sqrt(beta), or a pair of scales: see
-        `transition_density`.
-    weigh_first : bool
-        False: each step's weight is read off the state after its move, a slip that makes even
-        exact moves wrong by O(1 / K).
+    ``moves`` is the path; or ``scale(beta)`` of the fields in the moves of the energy path, where
+    that is not sqrt(beta), or a pair of scales: see `transition_density`. Without ``weigh_first``
+    each step's weight is read off the state after its move, a slip that makes even exact moves
+    wrong by O(1 / K).
     """
     u, w = nodes(norm)
     leaky = isinstance(moves, str) and moves == "leakiness"
@@ -147,15 +129,9 @@ def annealed_bias(
 
 
 def linear_bias(norm: float, leakiness: float, n_steps: int, path: str) -> float:
-    """The bias of log Z of a column by AIS with the published move and a linear schedule.
+    """`annealed_bias` of many linear steps, as ``a + b / n_steps`` through 500 and 1,000 of them.
 
-    Of many steps, for which `annealed_bias` takes its time: as ``a + b / n_steps`` through 500 and
-    1,000 of them. The next term leaves an error of about 5e-7 nats.
-
-    Examples
-    --------
-    >>> float(round(linear_bias(0.9, 0.01, 10_000, "leakiness"), 6))
-    -0.004743
+    The next term leaves an error of about 5e-7 nats.
     """
     few, more = (linear(norm, leakiness, k, path).bias for k in (500, 1000))
     return more + (few - more) * (1000 / n_steps - 1)
@@ -166,8 +142,6 @@ def linear(norm: float, leakiness: float, n_steps: int, path: str) -> UnitBias:
     """`annealed_bias` of a linear schedule."""
     return annealed_bias(norm, leakiness, np.linspace(0, 1, n_steps + 1), path)
 
-
-# chains after some sweeps --------------------------------------------------------------------
 
 STARTS = ("normal", "region", "model", "gaussian")
 # Name here: where the chains start ("data": at one of the first three), is the leakiness annealed?
@@ -188,12 +162,8 @@ def grid(norm: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def starting_law(start: str, norm: float, leakiness: float, u) -> np.ndarray:
-    """The density at u of a start.
-
-    "normal": N(0, 1), standardised data without any correlation; "region": the model, cut off
-    where the field is positive; "model": the model itself, as data are when training is over;
-    "gaussian": the model of leakiness 1.
-    """
+    """The density at u of a start: N(0, 1); the model, or its part where the field is below 0; or
+    the model of leakiness 1 ("gaussian")."""
     if start == "normal":
         return np.exp(-(u**2 + LOG_2PI) / 2)
     c = 1.0 if start == "gaussian" else leakiness
@@ -273,17 +243,7 @@ def distance(law, u, w, norm: float, leakiness: float) -> Distance:
 def distances(
     norm: float, leakiness: float, n_sweeps: int, kernel: str = "gibbs"
 ) -> dict[tuple[str, str], Distance]:
-    """After ``n_sweeps`` of every algorithm, by its name and the start of its chains.
-
-    Li et al. start their chains at given states, CD, or at the Gaussian of leakiness 1, and the
-    leakiness is the model's in all sweeps, or falls to it sweep by sweep (`ALGORITHMS`).
-
-    Examples
-    --------
-    >>> found = distances(0.9, 0.01, 5)
-    >>> [round(found[key].total_variation, 3) for key in (("cd", "model"), ("leaky", "gaussian"))]
-    [0.024, 0.047]
-    """
+    """After ``n_sweeps`` of each of `ALGORITHMS`, by its name and the start of its chains."""
     u, w = grid(norm)
     start = np.stack([starting_law(s, norm, leakiness, u) for s in STARTS], axis=1)
     last = sweep_at(u, w, norm, leakiness, kernel)

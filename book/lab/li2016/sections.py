@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 import rbmlib as rl
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
@@ -16,15 +16,10 @@ from ..tables import number
 from ..verdicts import Verdict, depends, together
 from . import quadrature, tables
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 BOUND = "the bound of the singular values"
 A_TENTH = {"matters": 1.1, "reason": "a tenth of the distance"}
 TENFOLD = 10.0  # growth from which chains are said to diverge
 FIVE = {"n_trainings": 5, "alpha": judge.FEW}
-
-# section 3 -----------------------------------------------------------------------------------
 
 
 def theorems(seed: int) -> list[Verdict]:
@@ -104,9 +99,6 @@ def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
     )
 
 
-# section 5 -----------------------------------------------------------------------------------
-
-
 def explores(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
     """Mix against CD, begun in one region, or at one image of a trained model."""
     claim, cases, gains = "li-mix-explores", {}, []
@@ -146,8 +138,6 @@ def _milliseconds(runs: pd.DataFrame) -> pd.DataFrame:
 
 def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     """Of Mix, by the clock, and of the Gaussian in all dimensions, by operations."""
-    import pandas as pd
-
     leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
     pairs = pd.concat(map(_milliseconds, (leaky, at_bounds))).dropna(subset=["cd", "mix"])
     same = ms.ratio(pairs["mix"].to_numpy(), pairs["cd"].to_numpy(), paired=True)
@@ -164,9 +154,6 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
         f"{added.value:.0%} to 20 sweeps",
         words=f"of the operations with 500 units; on the span of W it would add {on_span:.0%}",
     )
-
-
-# appendices C and D --------------------------------------------------------------------------
 
 
 def diverges(free: pd.DataFrame, held: pd.DataFrame, growth: dict, broken: list[bool]) -> Verdict:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
-from rbmlib import datasets
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 from .. import judge, measured
+from ..page import published
 from ..verdicts import Verdict, depends, together, with_error
 from .quadrature import UnitBias, annealed_bias, linear, linear_bias
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 N_VISIBLE, NORM, LEAKINESS = 3072, 0.9, 0.01  # of the models of Table 1
 # Name in the paper: name of the path here, particles, steps.
@@ -53,13 +49,8 @@ def table_1(printed: pd.DataFrame) -> tuple[list[dict], Verdict]:
     return rows, together(cells).said(ours=said, words=f"nats, with columns of length {NORM}")
 
 
-# Table 2 -------------------------------------------------------------------------------------
-
-
 def joined(runs: pd.DataFrame) -> pd.Series:
     """Runs of one cell of the table as one: log of the mean of all their weights."""
-    import pandas as pd
-
     top = runs["log_z"].max()
     mass = runs["n_chains"] / runs["n_chains"].sum() * np.exp(runs["log_z"] - top)
     error = np.sqrt(((mass * runs["std_error"]) ** 2).sum()) / mass.sum()
@@ -69,19 +60,10 @@ def joined(runs: pd.DataFrame) -> pd.Series:
 
 
 def table_2(stored: pd.DataFrame) -> pd.DataFrame:
-    """One row for each path, transition, number of steps and number of hidden units.
+    """The sweep ``leaky_table2`` by path, transition, number of steps and of hidden units.
 
-    Parameters
-    ----------
-    stored : pandas.DataFrame
-        The table of the sweep ``leaky_table2``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Particles; "difference": exact minus estimated log Z, as the paper prints it; its standard
-        error "s.e."; "predicted": the difference that quadrature expects of the published
-        transition ("gibbs"), and 0 for the exact ones.
+    "difference" is exact minus estimated log Z, as the paper prints it, and "predicted" what
+    quadrature expects of it: 0 but for the published transition, "gibbs".
     """
     runs = stored.rename(columns={"kernel": "transition", "n_temperatures": "steps"})
     runs = runs.assign(**{"hidden units": runs["model"].str.split().str[1].astype(int)})
@@ -97,17 +79,11 @@ def table_2(stored: pd.DataFrame) -> pd.DataFrame:
 
 def published_2() -> pd.DataFrame:
     """The printed table: method, hidden units, difference ("bias"), standard deviation ("std")."""
-    import pandas as pd
-
-    return pd.read_csv(datasets.committed("published/leaky_table2.csv"))
+    return published("leaky_table2")
 
 
 def found(table: pd.DataFrame, method: str, n_hidden: int) -> measured.Measured:
-    """Our difference at the paper's setting with its transition: exact minus estimated log Z.
-
-    Of AIS-Leaky it is that of quadrature, which has no error: a run of as many particles as the
-    paper's has the error of the paper's. Of AIS-Energy it is that of the stored runs.
-    """
+    """Our difference at the paper's setting: of AIS-Leaky by quadrature, which has no error."""
     path, _, steps = METHODS[method]
     if method == "AIS-Leaky":
         return measured.exactly(round(-n_hidden * unit(path).bias, 4))
@@ -128,10 +104,7 @@ def expected(method: str, n_hidden: int) -> float:
 
 
 def std_error(method: str, n_hidden: int) -> float:
-    """At the paper's particles and steps, by quadrature.
-
-    The relative variance of a weight falls as 1 / steps: known to 1% from 1,000 of them.
-    """
+    """At the paper's particles and steps: the relative variance of a weight falls as 1 / steps."""
     path, particles, steps = METHODS[method]
     variance = unit(path).relative_variance * 1000 / steps
     return unit(path)._replace(relative_variance=variance).std_error(n_hidden, particles)
@@ -174,13 +147,7 @@ def rows_of_table_2(table: pd.DataFrame, method: str):
 
 
 def readings_of_energy(single: pd.DataFrame) -> dict[str, list[measured.Measured]]:
-    """Exact minus estimated log Z by other readings of AIS-Energy, for each number of units.
-
-    Parameters
-    ----------
-    single : pandas.DataFrame
-        The table of the sweep ``leaky_single``.
-    """
+    """Exact minus estimated log Z by other readings of AIS-Energy; of ``leaky_single``."""
     betas, found = np.linspace(0, 1, 1001), {}
     for name, (moves, first) in READINGS.items():
         bias = annealed_bias(NORM, LEAKINESS, betas, moves, weigh_first=first).bias
@@ -209,26 +176,23 @@ def _against_print(claim: str, method: str, found, deviations: bool) -> Verdict:
 
 def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
     """Of either method, by every reading of what the paper leaves open."""
-    of_energy = [found(table, "AIS-Energy", j) for j in UNITS]
-    claim, cases = "li-table2-energy", {}
-    cases["as printed"] = _against_print(claim, "AIS-Energy", of_energy, True)
-    for name, values in readings.items():
-        cases[name] = _against_print(claim, "AIS-Energy", values, False)
+    of_energy, of_leaky = ([found(table, m, j) for j in UNITS] for m in ("AIS-Energy", "AIS-Leaky"))
+    claim = "li-table2-energy"
+    cases = {"as printed": _against_print(claim, "AIS-Energy", of_energy, True)}
+    cases |= {x: _against_print(claim, "AIS-Energy", v, False) for x, v in readings.items()}
     energy = depends("the reading of AIS-Energy", cases).said(
         ours=", ".join(f"{x.value:.3f}" for x in of_energy),
         words="nats below exact with 5 to 30 units; no reading gives what is printed",
     )
     late = annealed_bias(NORM, LEAKINESS, np.linspace(0, 1, 1001), weigh_first=False).bias
-    by_weight = {"weighed before the move": unit("leakiness").bias, "weighed after it": late}
-    claim, cases = "li-table2-leaky", {}
-    for name, bias in by_weight.items():
-        values = [measured.exactly(round(-j * bias, 4)) for j in UNITS]
-        cases[name] = _against_print(claim, "AIS-Leaky", values, True)
+    values = [measured.exactly(round(-j * late, 4)) for j in UNITS]
+    by_weight = {"weighed before the move": of_leaky, "weighed after it": values}
+    claim = "li-table2-leaky"
+    cases = {x: _against_print(claim, "AIS-Leaky", v, True) for x, v in by_weight.items()}
     printed = published_2().query("method == 'AIS-Leaky'")["bias"].to_numpy()
-    ours = np.array([found(table, "AIS-Leaky", j).value for j in UNITS])
-    more = 100 * (ours / printed - 1)
+    more = 100 * (np.array([x.value for x in of_leaky]) / printed - 1)
     leaky = depends("when a weight is read off", cases).said(
-        ours=", ".join(f"{x:.4f}" for x in ours),
+        ours=", ".join(f"{x.value:.4f}" for x in of_leaky),
         words=f"nats below exact, {more.min():.0f}% to {more.max():.0f}% more than printed; "
         "deviations to the printed digit",
     )
@@ -284,18 +248,12 @@ def _cheaper(table: pd.DataFrame) -> Verdict:
     )
 
 
-# Table 3 -------------------------------------------------------------------------------------
-
-
 def log_likelihoods(stored: pd.DataFrame) -> pd.DataFrame:
     """Of a test image, by model: "at least" and "at most", from the sweep ``leaky_table3``.
 
-    log Z lies above the mean log-weight less 3 standard errors, and above log Z less log(20 n) for
-    the n runs of a model: E[w] = Z, so all n are lower with a chance above 19/20 (Markov). It lies
-    below the mean of reverse AIS plus 3 standard errors, if that is above the former.
+    log Z lies above the mean log-weight less 3 standard errors, and above log Z less log(20 n) of n
+    runs (Markov, 19/20); below the mean of reverse AIS plus 3 standard errors, if that is higher.
     """
-    import pandas as pd
-
     known = stored[stored["estimator"] == "known"].set_index("model")["log_likelihood"] / N_TEST
     rows = {model: (value, value) for model, value in known.items()}
     runs = stored[stored["estimator"] != "known"].sort_values("n_temperatures")
@@ -312,8 +270,6 @@ def log_likelihoods(stored: pd.DataFrame) -> pd.DataFrame:
 
 def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
     """Printed and own log-likelihoods, those of two Gaussians beside them, and the verdict."""
-    import pandas as pd
-
     ours = log_likelihoods(stored)
     values = printed.pivot(index="model", columns="data", values="log_likelihood")
     ours = ours.rename({"principal gaussian": "a Gaussian, fitted", "standard normal": "N(0, I)"})

@@ -7,18 +7,17 @@ training is the one with the highest log-likelihood of other images, by a seed t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 
 from rbmlib import datasets
 
 from .. import judge, tables
 from .. import measured as ms
+from ..plots import BLUE, GREEN, ORANGE, RED
+from ..stored import is_stored
 from ..verdicts import Verdict, depends, shown, together
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METHODS = {"cd": "CD", "mix": "Mix", "leaky": "Leaky", "pcd": "PCD"}
 CD, MIX, LEAKY = "leaky, CD", "leaky, Mix", "leaky, Leaky"
@@ -28,6 +27,9 @@ LEAST = {"matters": 2.0, "reason": "nats, less than trainings of one kind differ
 ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
 ORDER += [f"{GB}-{k}" for k in (1, 40, 100)]
 ENDS = "high", "low"
+LOOKS = {"cd": ("CD", GREEN), "mix": ("Mix", BLUE), "leaky": ("Leaky", ORANGE)}
+WIDTHS = {"cd": 4.0, "mix": 2.0, "leaky": 1.2}  # of lines that lie on one another
+SWEEPS = 1, 5, 10, 20, 40, 60  # of the columns "mean_<k>" of the sweep ``leaky_divergence``
 
 
 def signed(x: float) -> str:
@@ -37,10 +39,7 @@ def signed(x: float) -> str:
 
 def if_run(name: str) -> pd.DataFrame | None:
     """The table of a sweep that was ``not_run``, once it has been computed."""
-    import pandas as pd
-
-    file = datasets.committed("published/claims.csv").parents[1] / "results" / f"{name}.csv"
-    return pd.read_csv(file) if file.exists() else None
+    return pd.read_csv(datasets.committed(f"results/{name}.csv")) if is_stored(name) else None
 
 
 def best_rates(tried: pd.DataFrame) -> pd.Series:
@@ -54,16 +53,8 @@ def best_rates(tried: pd.DataFrame) -> pd.Series:
 class Trainings:
     """Scored trainings of both models with one number of hidden units, by model and method.
 
-    Parameters
-    ----------
-    stored : pandas.DataFrame
-        Rows of "trained for epochs", "trained at size" or "trained on all images".
-
-    Attributes
-    ----------
-    rates : pandas.Series
-        By model and method: the rate of the highest log-likelihood of the images for tuning, with
-        seed 0. The trainings with other seeds, at that rate, are those that count.
+    ``rates``: by model and method, that of the highest log-likelihood of the images for tuning,
+    with seed 0. The trainings with other seeds, at that rate, are those that count.
     """
 
     def __init__(self, stored: pd.DataFrame):
@@ -97,22 +88,11 @@ class Trainings:
         both = together(ends)
         return both._replace(**{k: getattr(ends["high end"], k) for k in ("effect", "low", "high")})
 
-    def summary(self) -> pd.DataFrame:
-        """By model and method: rate, trainings, log-likelihood, and its distance from leaky, CD."""
-        import pandas as pd
-
-        rows = {}
-        for name in [n for n in ORDER if n in self.rates.index and len(self.of(n)) > 1]:
-            behind = self.ahead(name, CD)
-            mean = ms.mean_of(self.of(name))
-            rows[name] = {
-                "rate": f"{self.rates[name]:g}",
-                "trainings": len(self.of(name)),
-                "log-likelihood": tables.with_error(mean.value, mean.std_error),
-                "minus leaky, CD": "" if name == CD
-                else tables.with_error(behind.value, behind.std_error),
-            }  # fmt: skip
-        return pd.DataFrame.from_dict(rows, orient="index")
+    def summary(self) -> pd.Series:
+        """Mean log-likelihood of the trainings that count, with its error, by model and method."""
+        names = [n for n in ORDER if n in self.rates.index and len(self.of(n)) > 1]
+        means = {name: ms.mean_of(self.of(name)) for name in names}
+        return pd.Series({n: tables.with_error(m.value, m.std_error) for n, m in means.items()})
 
 
 def _names(stored: pd.DataFrame) -> pd.Series:
@@ -126,8 +106,6 @@ def _names(stored: pd.DataFrame) -> pd.Series:
 
 def all_settings(size_100, size_500, all_images) -> dict[str, Trainings]:
     """By name, those with the paper's 500 units first; with more CD steps, once they are there."""
-    import pandas as pd
-
     more = if_run("leaky_steps")
     of_500 = size_500 if more is None else pd.concat([size_500, more])
     at_default = size_100[size_100["largest"] == 0.9999]
@@ -211,3 +189,41 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
             words="nats, Mix minus CD below 0.9999; Leaky behind Mix by as much as behind CD",
         ),
     ]
+
+
+def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
+    """Live trainings by method and bound; stored ones by bound and setting, minus CD."""
+    _, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
+    for (method, bound), run in curves.items():
+        name, colour = LOOKS[method]
+        look = {"color": colour, "ls": "-" if bound > 0.99 else "--", "lw": WIDTHS[method]}
+        seen = run.history
+        left.plot(seen["update"], seen["log_likelihood"], label=f"{name}, below {bound:g}", **look)
+    left.set(xlabel="update (live)", ylabel="test log-likelihood (nats)")
+    left.legend(fontsize=7, loc="center right", bbox_to_anchor=(1, 0.58))
+    runs = {f"{n}, below {b}": x for b, some in bounds.items() for n, x in some.items()}
+    for i, method in enumerate(("mix", "leaky")):
+        name, colour = LOOKS[method]
+        found = [x.ahead(f"leaky, {name}", CD) for x in runs.values()]
+        values = np.array([x.value for x in found])
+        ends = np.array([x.interval(judge.FEW) for x in found]).T
+        at = np.arange(len(runs)) + 0.2 * i - 0.1
+        right.errorbar(values, at, xerr=np.abs(ends - values), color=colour, fmt="o", ms=4,
+                       capsize=3, label=name)  # fmt: skip
+    right.axvline(0, color="black", lw=0.8)
+    right.set(xscale="symlog", yticks=range(len(runs)), yticklabels=runs)
+    right.set(xlabel="log-likelihood minus that of CD (nats)")
+    right.legend(fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
+
+
+def draw_figure_5(free, held) -> None:
+    """The mean visible unit of 1,000 chains against sweeps, a line a training."""
+    _, ax = plt.subplots(figsize=(6.0, 3.1))
+    arms = (free, "weight decay, no projection", RED, "-"), (held, "projection", BLUE, "--")
+    for runs, label, colour, line in arms:
+        sizes = runs[[f"mean_{k}" for k in SWEEPS]].abs().to_numpy()
+        for i, values in enumerate(sizes):
+            ax.plot(SWEEPS, values, color=colour, ls=line, marker="o", ms=3,
+                    label="" if i else label)  # fmt: skip
+    ax.set(yscale="log", xlabel="Gibbs sweeps", ylabel="size of the mean visible unit")
+    ax.legend(fontsize=8)

@@ -7,14 +7,12 @@ the iteration of TAP, `metropolis` the sampler of section IV.A.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from rbmbook.datasheet import load_reference
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, TOO_ROUGH, depends
 from rbmlib import datasets
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
@@ -34,8 +32,6 @@ def truth(model: str) -> float:
 @cache
 def printed(method: str) -> pd.DataFrame:
     """ "logz" and "variance" as text, by model, of rows whose method begins so."""
-    import pandas as pd
-
     table = pd.read_csv(datasets.committed("published/report_methods.csv"), dtype=str)
     return table[table["method"].str.startswith(method)].set_index("model")
 
@@ -48,16 +44,8 @@ def printed_error(model: str, method: str = "SAMS") -> float:
 def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all that is printed"):
     """One verdict over all readings: of a row of a printed table, or of a sentence.
 
-    Parameters
-    ----------
-    cases : dict
-        Verdicts by the reading, each of all its numbers; or by the reading, then by the model.
-    ours : str
-        Our value.
-    on : str
-        On what the claim depends if one reading gives it and another does not.
-    agree : str
-        What readings do that give it.
+    ``cases``: verdicts by the reading, or by the reading, then by the model; ``on``: what the claim
+    depends on if readings differ; ``agree``: what those do that give it.
     """
     found = depends(on, cases)
     every = {

@@ -13,7 +13,6 @@ import pandas as pd
 from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.page import on_each, one, pick, pm
-from rbmbook.page import over as over_other
 from rbmbook.tables import number
 from rbmbook.verdicts import Verdict
 
@@ -29,30 +28,25 @@ CONSTANTS = ("kept", "dropped")
 A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ by more"}
 
 
-# ------------------------------------------------------------------ IV.A
-
-
 def mh_table(ours: dict, few: dict, limits: dict[str, float]) -> Verdict:
     """All that is printed of the sampler, by what a refused proposal does.
 
     ``ours`` and ``few`` have correlations of runs of all points and of a tenth of them.
     """
-    name = "wang-mh-table"
+    name, truth = "wang-mh-table", metropolis.TRUTH
+    ten = {"margin": 1.5, "reason": "a right sampler gains 3.2 by ten times the points"}
 
     def parts(how):
-        x, error = ours[how], abs(limits[how] - metropolis.TRUTH)
-        found = {"error at most 0.01": judge.bound(name, ms.exactly(error), at_most=0.0101)}
+        x, limit = ours[how], ms.exactly(round(limits[how], 4))
+        error = ms.exactly(abs(limits[how] - truth))
+        found = {"error at most 0.01": judge.bound(name, error, at_most=0.0101)}
         found["range"] = judge.bound(name, ms.mean_of(x), at_least=0.484, at_most=0.497)
         for line in metropolis.published().itertuples():
-            spread = {"printed_variance": line.variance, "printed_n": line.n_runs, "unit": ""}
-            text, limit = f"{line.correlation:.4f}", ms.exactly(round(limits[how], 4))
-            found[f"mean of {line.n_runs}"] = judge.printed_value(
-                name, limit, printed=text, **spread
-            )
-        gain = ms.rmse_ratio(few[how] - metropolis.TRUTH, of=x - metropolis.TRUTH)
-        reason = "a right sampler gains 3.2 by ten times the points"
-        same = judge.equivalence(name, gain, margin=1.5, reason=reason)
-        return found | {"no closer with more points": same}
+            text = {"printed": f"{line.correlation:.4f}", "unit": ""}
+            spread = {"printed_variance": line.variance, "printed_n": line.n_runs}
+            found[f"mean of {line.n_runs}"] = judge.printed_value(name, limit, **text, **spread)
+        gain = ms.rmse_ratio(few[how] - truth, of=x - truth)
+        return found | {"no closer with more points": judge.equivalence(name, gain, **ten)}
 
     found = judge.depends("what a refused proposal does", {how: parts(how) for how in ours})
     said = "; ".join(f"{how}: {pm(ms.mean_of(x))}" for how, x in ours.items())
@@ -60,16 +54,19 @@ def mh_table(ours: dict, few: dict, limits: dict[str, float]) -> Verdict:
     return found.said(said, wrong, "none: a Gaussian in two dimensions")
 
 
-# ------------------------------------------------------------------ rows of the printed tables
-
-
 def rows(method: str, readings: pd.DataFrame, words: dict[str, str]) -> list[Verdict]:
     """One verdict of each row of a printed table."""
-    names = {m: f"wang-{method.lower()}-{m}" for m in MODELS}
-    found = {m: programs.over_readings(names[m], method, pick(readings, model=m)) for m in MODELS}
-    return [
-        v.said(words=words.get(m, ""), models=f"{m}, the report's own") for m, v in found.items()
-    ]
+
+    def judged(model):
+        name = f"wang-{method.lower()}-{model}"
+        return programs.over_readings(name, method, pick(readings, model=model))
+
+    return _by_model(judged, words)
+
+
+def _by_model(judged, words: dict[str, str]) -> list[Verdict]:
+    models = {m: f"{m}, the report's own" for m in MODELS}
+    return [judged(m).said(words=words.get(m, ""), models=own) for m, own in models.items()]
 
 
 def tap_rows(runs: Stored) -> list[Verdict]:
@@ -79,11 +76,7 @@ def tap_rows(runs: Stored) -> list[Verdict]:
         "h100": "8 of 20 calls at the upper end of a cycle of two give both numbers of TAP3",
         "h500": "variances as printed; the mean fits only if one call was printed",
     }
-    found = {m: tap.row_judged(f"wang-tap-{m}", runs.tap, m) for m in MODELS}
-    return [v.said(words=words[m], models=f"{m}, the report's own") for m, v in found.items()]
-
-
-# ------------------------------------------------------------------ IV.B
+    return _by_model(lambda m: tap.row_judged(f"wang-tap-{m}", runs.tap, m), words)
 
 
 def ais_finer(runs: Stored) -> Verdict:
@@ -91,10 +84,9 @@ def ais_finer(runs: Stored) -> Verdict:
 
     def finer(model, base):
         row = one(runs.coarse, model=model, base=base)
-        n = row["n_chains"]
-        few = {"model": model, "n": n, "log_z": row["mean_log_z"],
-               "variance": n * row["mean_std_error"] ** 2}  # fmt: skip
-        gain = over_other(programs.rmse(equal_steps(runs, model, base)), programs.rmse(few))
+        few = {"model": model, "n": row["n_chains"], "log_z": row["mean_log_z"]}
+        few["variance"] = row["n_chains"] * row["mean_std_error"] ** 2
+        gain = programs.rmse_over(equal_steps(runs, model, base), few)
         return judge.effect("wang-ais-finer", gain, direction=-1)
 
     both = ("base rate", "own biases")
@@ -109,9 +101,6 @@ def ais_finer(runs: Stored) -> Verdict:
 
 def equal_steps(runs: Stored, model: str, base: str) -> pd.Series:
     return one(runs.ais, model=model, base=base, schedule="linear")
-
-
-# ------------------------------------------------------------------ IV.C
 
 
 def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measured, float]:
@@ -162,69 +151,51 @@ def tap_constant(runs: Stored) -> Verdict:
 
 def tap_quick(runs: Stored) -> Verdict:
     """Figure 4: half of the calls of TAP3 settle within 50 updates, by model and tolerance."""
+    settings = {(m, t): tap.FIRST | {"tolerance": t} for m in MODELS for t in (0.001, 0.1, 2.0)}
     cases = {
-        f"{m}, tolerance {t:g}": tap.quick(
-            "wang-tap-fig4", runs.tap, m, tap.FIRST | {"tolerance": t}
-        )
-        for m, t in product(MODELS, (0.001, 0.1, 2.0))
+        f"{m}, tolerance {t:g}": tap.quick("wang-tap-fig4", runs.tap, m, reading)
+        for (m, t), reading in settings.items()
     }
     soon = [case for case, v in cases.items() if v.outcome == "reproduced"]
-    said = (
-        f"at least half of the calls settle within 50 updates in {len(soon)} of {len(cases)} cases"
-    )
+    of_all = f"{len(soon)} of {len(cases)} cases"
+    said = f"at least half of the calls settle within 50 updates in {of_all}"
     found = judge.depends("the model and the tolerance", cases)
     return found.said(said, f"quick: {'; '.join(soon)}", THEIRS)
 
 
-# ------------------------------------------------------------------ IV.D
-
-
 def rts_rows(runs: Stored) -> list[Verdict]:
-    """The rows of RTS; a reading of which no run stopped decides nothing."""
     fits = "N = 2,000, Tlimit 0.02, kept gives both numbers; Tlimit 0.05 stops nats too high"
     stays = "at Tlimit 0.1 and below no run stops; looser, runs stop tens to hundreds of nats off"
-    found = []
-    for model in MODELS:
-        name, cases = f"wang-rts-{model}", {}
-        of_model = pick(runs.rts, model=model)
-        for row in of_model.to_dict("records"):
-            if row["n"] >= programs.FEWEST:
-                cases[row["reading"]] = programs.judged(name, "RTS", row)
-            elif not row["n"]:
-                why = f"none of {row['tried']} runs stopped"
-                cases[row["reading"]] = judge.left_open(name, why)
-        given = [x for x, v in cases.items() if v.outcome == "reproduced"] or list(cases)
-        enough = of_model[(of_model["n"] >= programs.FEWEST) & of_model["reading"].isin(given)]
-        nearest = programs.nearest_reading("RTS", enough)
-        said = f"{programs.said(nearest)} ({nearest['reading']})"
-        words = fits if model in ("h10", "h20") else stays
-        found.append(over(cases, said).said(words=words, models=f"{model}, the report's own"))
-    return found
+    return rows("RTS", runs.rts, {"h10": fits, "h20": fits, "h100": stays, "h500": stays})
 
 
 def rts_base(runs: Stored) -> Verdict:
     """Shares of runs that converge (`converged`), from zeros and from counts + 5."""
     name = "wang-rts-base"
-    settings = list(product((1000, 3000), (0.05, 0.01), CONSTANTS))
+    settings = {
+        f"N = {n:,}, Tlimit {t:g}, {c}": {"round_sweeps": n, "threshold": t, "constant": c}
+        for n, t, c in product((1000, 3000), (0.05, 0.01), CONSTANTS)
+    }
 
-    def near(model, base, s):
-        where = {"round_sweeps": s[0], "threshold": s[1], "constant": s[2]}
+    def near(model, base, where):
         return converged(runs, model=model, rbm_a=base, **where)[1]
 
-    def fails(model, s):
-        return judge.bound(name, ms.share_of(near(model, "zero", s)), at_most=0.5)
+    def fails(model, where):
+        return judge.bound(name, ms.share_of(near(model, "zero", where)), at_most=0.5)
 
-    def better(s):
-        gain = (ms.share_of(near("h10", base, s)) for base in ("counts + 5", "zero"))
+    def better(where):
+        gain = (ms.share_of(near("h10", base, where)) for base in ("counts + 5", "zero"))
         return judge.effect(name, ms.difference(*gain), direction=+1)
 
-    words = {s: f"N = {s[0]:,}, Tlimit {s[1]:g}, {s[2]}" for s in settings}
-    zeros = {words[s]: {m: fails(m, s) for m in ("h10", "h20", "h100")} for s in settings}
-    parts = {"zeros do not converge": judge.depends("N and Tlimit", zeros)}
-    parts["counts + 5 converge better, h10"] = judge.depends(
-        "N and Tlimit", {words[s]: better(s) for s in settings}
-    )
-    share = {b: [near("h10", b, s).mean() for s in settings] for b in ("zero", "counts + 5")}
+    zeros = {x: {m: fails(m, s) for m in ("h10", "h20", "h100")} for x, s in settings.items()}
+    counts = {x: better(s) for x, s in settings.items()}
+    parts = {
+        "zeros do not converge": judge.depends("N and Tlimit", zeros),
+        "counts + 5 converge better, h10": judge.depends("N and Tlimit", counts),
+    }
+    share = {
+        b: [near("h10", b, s).mean() for s in settings.values()] for b in ("zero", "counts + 5")
+    }
     said = "; ".join(
         f"{b}: {min(x):.0%} to {max(x):.0%} of the runs on h10" for b, x in share.items()
     )
@@ -252,8 +223,8 @@ def base_term(runs: Stored) -> Verdict:
     def of_sams(base, model):
         where = {"model": model, "rbm_a": base, "jump": "global", "schedule": "linear",
                  "n_temperatures": 99, "n_sweeps": 7000}  # fmt: skip
-        pair = (programs.rmse(one(runs.sams, constant=c, **where)) for c in ("dropped", "kept"))
-        return judge.effect(name, over_other(*pair), direction=-1)
+        pair = (one(runs.sams, constant=c, **where) for c in ("dropped", "kept"))
+        return judge.effect(name, programs.rmse_over(*pair), direction=-1)
 
     sooner = {m: sweeps_to_stop(runs, m) for m in few}
     parts = {
@@ -274,8 +245,8 @@ def rts_threshold(runs: Stored) -> Verdict:
 
     def right(model, n, constant):
         where = {"model": model, "round_sweeps": n, "constant": constant, "n_temperatures": 99}
-        pair = (programs.rmse(one(runs.rts, threshold=t, **where)) for t in (0.05, 0.01))
-        return judge.effect(name, over_other(*pair), direction=+1)
+        pair = (one(runs.rts, threshold=t, **where) for t in (0.05, 0.01))
+        return judge.effect(name, programs.rmse_over(*pair), direction=+1)
 
     def goes_on(model, n, constant):
         where = {"model": model, "rbm_a": "zero", "round_sweeps": n, "constant": constant}
@@ -288,11 +259,9 @@ def rts_threshold(runs: Stored) -> Verdict:
     tight = list(product(few, ROUNDS, CONSTANTS))
     zeros = list(product((*few, "h100"), (1000, 3000), CONSTANTS))
     parts = {
-        "Tlimit decides the error": on_each({label(*c): c for c in tight}, lambda _, c: right(*c))
+        "Tlimit decides the error": judge.together({label(*c): right(*c) for c in tight}),
+        "from zeros it goes on": judge.together({label(*c): goes_on(*c) for c in zeros}),
     }
-    parts["from zeros it goes on"] = on_each(
-        {label(*c): c for c in zeros}, lambda _, c: goes_on(*c)
-    )
 
     def span(t):
         of_h10 = pick(runs.rts, model="h10", n_temperatures=99, threshold=t).to_dict("records")
@@ -332,7 +301,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
 
     def as_accurate(model, base, reading):
         loop = one(runs.rts, model=model, reading=reading)
-        ratio = over_other(programs.rmse(loop), programs.rmse(equal_steps(runs, model, base)))
+        ratio = programs.rmse_over(loop, equal_steps(runs, model, base))
         return judge.equivalence("wang-rts-accuracy", ratio, **alike)
 
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
@@ -354,9 +323,6 @@ def rts_accuracy(runs: Stored) -> Verdict:
     return found.said(words=why, models="h10 and h20, the report's own")
 
 
-# ------------------------------------------------------------------ IV.E
-
-
 def sams_local(runs: Stored) -> Verdict:
     """RMSE by local over that by global jumps after the longest runs from each base."""
     longest = {base: 200_000 if base == "zero" else 30_000 for base in RBM_A}
@@ -364,19 +330,17 @@ def sams_local(runs: Stored) -> Verdict:
     def pair(base, model):
         where = {"model": model, "rbm_a": base, "n_sweeps": longest[base], "schedule": "linear",
                  "n_temperatures": 99, "constant": "kept"}  # fmt: skip
-        return [programs.rmse(one(runs.sams, jump=j, **where)) for j in ("local", "global")]
+        return [one(runs.sams, jump=j, **where) for j in ("local", "global")]
 
     def slower(base, model):
-        least = {"matters": 1.1, "reason": "a fifth of the sweeps"}
-        return judge.effect(
-            "wang-sams-local", over_other(*pair(base, model)), direction=+1, **least
-        )
+        ratio, least = programs.rmse_over(*pair(base, model)), "a fifth of the sweeps"
+        return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
     cases = {
         f"{b}, {n:,} sweeps": {m: slower(b, m) for m in ("h10", "h20", "h100")}
         for b, n in longest.items()
     }
-    local, jumps = (np.exp(x.value) for x in pair("counts + 5", "h10"))
+    local, jumps = (np.exp(programs.rmse(x).value) for x in pair("counts + 5", "h10"))
     said = f"h10, counts + 5, 30,000 sweeps: RMSE {jumps:.2f} nats, by local jumps {local:.1f}"
     why = (
         "slower from counts + 5 and own biases; from zeros, far from arriving, the jumps are alike"
@@ -394,32 +358,25 @@ def sams_units(runs: Stored) -> Verdict:
     """The printed distance from AIS; error and variance on h500 over those on h10."""
     name = "wang-sams-units"
 
-    def apart(model):
-        both = [printed(k).loc[model, ["logz", "variance"]].astype(float) for k in ("SAMS", "AIS")]
-        means = [ms.measured(x["logz"], np.sqrt(x["variance"] / PRINTED_RUNS), PRINTED_RUNS - 1)
-                 for x in both]  # fmt: skip
-        return judge.equivalence(name, ms.difference(*means), **A_NAT)
+    def mean(method, model):
+        x = printed(method).loc[model, ["logz", "variance"]].astype(float)
+        return ms.measured(x["logz"], np.sqrt(x["variance"] / PRINTED_RUNS), PRINTED_RUNS - 1)
 
     def grow(reading):
         few, many = (one(runs.sams, model=m, reading=reading) for m in ("h10", "h500"))
-        error = over_other(programs.rmse(many), programs.rmse(few))
         size = np.sqrt(2 / (few["n"] - 1) + 2 / (many["n"] - 1))
         freedom = min(few["n"], many["n"]) - 1
         variance = ms.measured(many["variance"] / few["variance"], size, freedom, "log")
-        return {"error": judge.effect(name, error, direction=+1),
-                "variance": judge.effect(name, variance, direction=+1)}  # fmt: skip
+        ratios = {"error": programs.rmse_over(many, few), "variance": variance}
+        return {which: judge.effect(name, r, direction=+1) for which, r in ratios.items()}
 
-    parts = {"near AIS, as printed": on_each(MODELS, apart)}
-    parts["grow with the hidden units"] = judge.depends(
-        "the reading", {r: grow(r) for r in common_walks(runs)}
-    )
-    gaps = printed("SAMS")["logz"].astype(float) - printed("AIS")["logz"].astype(float)
-    said = f"SAMS minus AIS, printed: {', '.join(f'{gaps[m]:+.1f}' for m in MODELS)} nats"
+    apart = {m: ms.difference(mean("SAMS", m), mean("AIS", m)) for m in MODELS}
+    near = on_each(apart, lambda _, x: judge.equivalence(name, x, **A_NAT))
+    growth = judge.depends("the reading", {r: grow(r) for r in common_walks(runs)})
+    said = f"SAMS minus AIS, printed: {', '.join(f'{x.value:+.1f}' for x in apart.values())} nats"
     why = "the printed SAMS is 8 to 52 nats from the printed AIS on three of four models"
+    parts = {"near AIS, as printed": near, "grow with the hidden units": growth}
     return judge.together(parts, ours=said).said(words=why, models=THEIRS)
-
-
-# ------------------------------------------------------------------ V
 
 
 def most_accurate(runs: Stored) -> Verdict:
@@ -431,18 +388,14 @@ def most_accurate(runs: Stored) -> Verdict:
         for row, base in product(rivals.to_dict("records"), BASES):
             ours, model = equal_steps(runs, row["model"], base), row["model"]
             good = judge.equivalence(name, programs.mean_error(ours), **A_NAT)
-            ratio = over_other(programs.rmse(ours), programs.rmse(row))
+            ratio = programs.rmse_over(ours, row)
             better = judge.effect(name, ratio, direction=-1)
             case = cases.setdefault(f"AIS from {base}; {method}, {row['reading']}", {})
             case[model] = judge.together({"good": good, "better": better})
     off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
     said = "; ".join(f"{b}: " + ", ".join(f"{x:+.2f}" for x in e) for b, e in off.items())
-    found = over(
-        cases,
-        f"mean errors of AIS, h10 to h500 (nats): {said}",
-        "the base and the readings of RTS",
-        "agree",
-    )
+    said = f"mean errors of AIS, h10 to h500 (nats): {said}"
+    found = over(cases, said, "the base and the readings of RTS", "agree")
     why = "from the base rate AIS errs by less than a nat; from its own biases h20 is ten nats off"
     return found.said(words=why, models=THEIRS)
 
@@ -483,17 +436,18 @@ def rts_worst(runs: Stored) -> Verdict:
     def of(method, model, n, constant):
         row = one(runs.sweeps, model=model, n_sweeps=n, constant=constant, rbm_a="counts + 5",
                   estimator=f"{method} printed").to_dict()  # fmt: skip
-        return programs.rmse(row | {"n": int(row["n_runs"])})
+        return row | {"n": int(row["n_runs"])}
 
     def worse(*setting):
-        ratio = over_other(of("rts", *setting), of("sams", *setting))
+        ratio = programs.rmse_over(of("rts", *setting), of("sams", *setting))
         return judge.effect("wang-rts-worst", ratio, direction=+1)
 
     cases = {
         f"{n:,} sweeps, {c}": {m: worse(m, n, c) for m in MODELS}
         for n, c in product((10_000, 40_000, 100_000), CONSTANTS)
     }
-    at = {m: [np.exp(of(k, m, 40_000, "kept").value) for k in ("rts", "sams")] for m in MODELS}
+    pairs = {m: [of(k, m, 40_000, "kept") for k in ("rts", "sams")] for m in MODELS}
+    at = {m: [np.exp(programs.rmse(x).value) for x in pair] for m, pair in pairs.items()}
     said = "; ".join(f"{m}: {a:.1f} and {b:.1f}" for m, (a, b) in at.items())
     why = "with many hidden units the loop of RTS stays hundreds of nats off, where SAMS is near"
     found = judge.depends("sweeps and the constant", cases)

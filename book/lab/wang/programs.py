@@ -12,6 +12,7 @@ import pandas as pd
 from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.page import off
+from rbmbook.page import over as over_other
 from rbmbook.tables import number, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
@@ -22,14 +23,7 @@ FEWEST = 10  # runs whose mean and variance are judged
 
 
 def pooled(rows: pd.DataFrame) -> dict:
-    """Number, mean and variance of the runs behind rows of "n_runs" runs each.
-
-    Examples
-    --------
-    >>> both = pd.DataFrame({"n_runs": [2, 1], "log_z": [1.0, 4.0], "variance": [2.0, np.nan]})
-    >>> pooled(both)
-    {'n': 3, 'log_z': 2.0, 'variance': 4.0}
-    """
+    """Number, mean and variance of the runs behind rows of "n_runs" runs each."""
     n, means = rows["n_runs"].to_numpy(), rows["log_z"].to_numpy()
     mean, total = float(np.average(means, weights=n)), int(n.sum())
     squares = (n - 1) @ rows["variance"].fillna(0.0).to_numpy() + n @ (means - mean) ** 2
@@ -56,13 +50,9 @@ def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
 
     if mixed := int(((runs["stopped"] > 0) & (runs["stopped"] < runs["n_runs"])).sum()):
         raise ValueError(f"{mixed} rows mix runs that stopped with others: expected none")
-    stopped = runs[runs["stopped"] > 0]
-    found = _readings(stopped, keys, words)
-    tried = runs.groupby(["model", *keys], sort=False)["n_runs"].sum().rename("tried")
-    sweeps = stopped.assign(total=stopped["mean_sweeps"] * stopped["n_runs"])
-    sums = sweeps.groupby(["model", *keys], sort=False)[["total", "n_runs"]].sum()
-    table = tried.to_frame().join((sums["total"] / sums["n_runs"]).rename("sweeps")).reset_index()
-    table = table.merge(found.drop(columns="reading"), how="left", on=["model", *keys])
+    found = _readings(runs[runs["stopped"] > 0], keys, words)
+    tried = runs.groupby(["model", *keys], sort=False)["n_runs"].sum().rename("tried").reset_index()
+    table = tried.merge(found.drop(columns="reading"), how="left", on=["model", *keys])
     table["reading"] = [words(row) for row in table.to_dict("records")]
     return table.assign(n=table["n"].fillna(0).astype(int))
 
@@ -100,9 +90,6 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
     return table
 
 
-# ------------------------------------------------------------------ against the printed numbers
-
-
 def judged(name: str, method: str, row) -> Verdict:
     """Both printed numbers of a model by one reading: the mean of 20 runs, and their variance."""
     spread = printed(method).loc[row["model"]]
@@ -116,23 +103,25 @@ def judged(name: str, method: str, row) -> Verdict:
 
 
 def said(row) -> str:
-    """Mean with its error, and variance.
-
-    Examples
-    --------
-    >>> said({"log_z": 226.2, "variance": 0.29, "n": 200})
-    '226.2000 ± 0.0381, variance 0.290'
-    """
+    """Mean with its error, and variance."""
     error = np.sqrt(row["variance"] / row["n"])
     return f"{with_error(row['log_z'], error)}, variance {number(row['variance'])}"
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
-    """One verdict of a row of a printed table over all readings of one model."""
-    enough = readings[readings["n"] >= FEWEST]
-    cases = {row["reading"]: judged(name, method, row) for row in enough.to_dict("records")}
+    """One verdict of a row of a printed table over all readings of one model.
+
+    A reading of which no run stopped decides nothing.
+    """
+    cases: dict[str, Verdict] = {}
+    for row in readings.to_dict("records"):
+        if row["n"] >= FEWEST:
+            cases[row["reading"]] = judged(name, method, row)
+        elif not row["n"]:
+            cases[row["reading"]] = judge.left_open(name, f"none of {row['tried']} runs stopped")
     given = [x for x, v in cases.items() if v.outcome == REPRODUCED] or list(cases)
-    nearest = nearest_reading(method, enough[enough["reading"].isin(given)])
+    enough = readings[(readings["n"] >= FEWEST) & readings["reading"].isin(given)]
+    nearest = nearest_reading(method, enough)
     return over(cases, f"{said(nearest)} ({nearest['reading']})")
 
 
@@ -145,9 +134,6 @@ def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
     return readings.loc[(of_mean + of_variance).idxmin()]
 
 
-# ------------------------------------------------------------------ errors of the programs
-
-
 def rmse(row) -> ms.Measured:
     """Root mean squared error of single runs of a reading, with its error, on the scale "log"."""
     n, variance = row["n"], row["variance"]
@@ -155,6 +141,11 @@ def rmse(row) -> ms.Measured:
     square = error**2 + variance
     of_square = 4 * error**2 * variance / n + 2 * variance**2 / (n - 1)
     return ms.measured(np.sqrt(square), np.sqrt(of_square) / square / 2, n - 1, "log")
+
+
+def rmse_over(top, bottom) -> ms.Measured:
+    """Ratio of the RMSEs of two readings."""
+    return over_other(rmse(top), rmse(bottom))
 
 
 def mean_error(row) -> ms.Measured:

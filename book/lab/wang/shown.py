@@ -16,15 +16,16 @@ from .stored import FIT, Stored, converged
 
 def correlations(ours: dict[str, np.ndarray]) -> pd.DataFrame:
     """Means and variances over the first runs, by what a refused proposal does."""
-    rows, every = [], metropolis.published().itertuples()
-    for line in (x for x in every if x.n_runs <= min(map(len, ours.values()))):
-        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
+    rows, most = [], min(map(len, ours.values()))
+    for line in metropolis.published().itertuples():
+        if line.n_runs > most:
+            continue
         found = {how: x[: line.n_runs] for how, x in ours.items()}
+        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
         row |= {f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()}
         row["printed variance × 10⁵"] = f"{1e5 * line.variance:.3g}"
-        rows.append(
-            row | {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
-        )
+        row |= {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -93,23 +94,24 @@ def shares(runs: Stored) -> pd.DataFrame:
 
 def program_errors(runs: Stored) -> pd.DataFrame:
     """Errors of the four programs, printed and ours; of ours also the RMSE of single runs."""
-    rows = []
+    rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
     for model in MODELS:
+        theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
         walk = one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps")
         found = {"AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear")}
         found |= {"RTS": fitting(runs, model), "SAMS": walk}
-        rows.append({"model": model, "": "printed"}
-                    | {k: f"{printed_error(model, k):+.2f}" for k in found})  # fmt: skip
-        rows[-1]["TAP"] = f"{printed_error(model, 'TAP ('):+.2f}"
-        ours = {"model": "", "": "ours (RMSE)"}
-        for method, row in found.items():
-            ours[method] = "does not stop"
-            if row is not None:
-                rmse = np.exp(programs.rmse(row).value)
-                ours[method] = f"{row['log_z'] - truth(model):+.2f} ({rmse:.2f})"
+        ours = {method: _error(row) for method, row in found.items()}
         calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
-        rows.append(ours | {"TAP": f"{calls.mean() - truth(model):+.2f} (TAP3)"})
+        ours["TAP"] = f"{calls.mean() - truth(model):+.2f} (TAP3)"
+        rows += [{"model": model, "": "printed"} | theirs, {"model": "", "": "ours (RMSE)"} | ours]
     return pd.DataFrame(rows)
+
+
+def _error(row) -> str:
+    if row is None:
+        return "does not stop"
+    rmse = np.exp(programs.rmse(row).value)
+    return f"{row['log_z'] - truth(row['model']):+.2f} ({rmse:.2f})"
 
 
 def fitting(runs: Stored, model: str):

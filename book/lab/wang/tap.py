@@ -18,7 +18,7 @@ from rbmbook.page import pick
 from rbmbook.tables import number
 from rbmbook.verdicts import Verdict, together
 
-from . import PRINTED_RUNS, over, printed, truth
+from . import PRINTED_RUNS, over, printed
 
 ORDERS = {2: "TAP2", 3: "TAP3"}
 SETTINGS = ["update", "begin", "tolerance"]
@@ -74,8 +74,8 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
         return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
     sets, wanted = sets_of_twenty(x), float(text)  # a few far starts make a variance: not normal
     said = f"{sets.min():.1e} to {sets.max():.1e} in {len(sets)} sets of twenty"
-    if sets.min() <= wanted <= sets.max():
-        inside = judge.compare(sets.min(), "<=", wanted) & judge.compare(wanted, "<=", sets.max())
+    inside = judge.compare(sets.min(), "<=", wanted) & judge.compare(wanted, "<=", sets.max())
+    if inside.holds:
         return judge.statement(name, inside, reason="within the range of our sets", ours=said)
     if sets.min() / FAR <= wanted <= sets.max() * FAR:
         return judge.left_open(name, "just outside the range of our sets of twenty", ours=said)
@@ -132,20 +132,9 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
                 continue
             value = value_judged(name, found, text, row[ORDERS[order]], n)
             cases[f"{words}; {said}"] = together({"log Z": value} | variances)
-    return over(cases, as_run(runs, model))
-
-
-def as_run(runs: pd.DataFrame, model: str, **reading) -> str:
-    """Mean and variance of TAP3 and variance of TAP2 by a reading, the first one by default."""
-    two, three = (calls(runs, model, order, **(FIRST | reading))["log_z"] for order in ORDERS)
-    return f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
-
-
-def distances(runs: pd.DataFrame, model: str, order: int, **reading) -> tuple[float, float]:
-    """Root mean square of the calls about their middle one, and distance of that from log Z."""
-    x = calls(runs, model, order, **reading)["log_z"].to_numpy()
-    middle = float(np.median(x))
-    return float(np.sqrt(np.mean((x - middle) ** 2))), abs(middle - truth(model))
+    two, three = (calls(runs, model, order, **FIRST)["log_z"] for order in ORDERS)
+    ours = f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
+    return over(cases, ours)  # as is found by the first reading
 
 
 def quick(name: str, runs: pd.DataFrame, model: str, reading: dict, within: int = 50) -> Verdict:
