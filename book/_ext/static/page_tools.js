@@ -8,6 +8,7 @@ for (const button of document.querySelectorAll(".page-tools button")) {
     const off = article.classList.toggle("no-code");
     button.setAttribute("aria-pressed", off);
   });
+  if (location.pathname.includes("/check/")) button.click(); // tables and verdicts are read there
 }
 const reached = new ResizeObserver((entries) => {
   for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
