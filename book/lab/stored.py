@@ -26,6 +26,7 @@ def is_stored(name: str) -> bool:
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
+<<<<<<< HEAD
     Parameters
     ----------
     name : str
@@ -39,6 +40,11 @@ def stored_results(name: str, scheduler: str = ""):
     pandas.DataFrame
         One row a task. ``attrs["provenance"]`` has the last columns of the file as lists: seconds,
         kind of machine, versions.
+=======
+    ``data/results/<name>.csv``; with the address of a Dask ``scheduler`` the sweep of this name is
+    run there instead, and its table and store are kept in the working directory.
+    ``attrs["provenance"]`` has the last columns of the file as lists: seconds, machine, versions.
+>>>>>>> 5cde98ad (No checks of what only the book calls, no figure's panels that nobody draws, shorter descriptions)
     """
     import pandas as pd
 
