@@ -90,7 +90,7 @@ SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
 
 def pocket():
-    return bench.model("pocket_0"), bench.read_index()["pocket_0"][1]
+    return bench.model("pocket_3"), bench.read_index()["pocket_3"][1]
 
 
 def overlapping(n_chains: int) -> SimpleNamespace:
