@@ -42,7 +42,7 @@ def steps(n: int) -> np.ndarray:
 
 def ours(path, betas, v, seed):
     """The compiled loop, with its importance steps to the float64 model."""
-    path.anneal(v, betas, ChainStream(seed, len(v)))
+    anneal(path, v, betas, ChainStream(seed, len(v)))
 
 
 def contestants(path) -> dict:
@@ -294,10 +294,10 @@ def kinds() -> None:
 def run_pair(path, betas, n_chains: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Log-weights of both loops, each from its own draws of the base."""
     rng = np.random.default_rng([seed, 1])
-    v = path.sample_base(n_chains, rng).visible
+    v = path.sample_base(n_chains, rng)
     reference = baselines.numpy_annealing(path.rbm, path.base_visible_bias, betas, v, [seed, 2])
     stream = ChainStream(seed, n_chains)
-    _, compiled = path.anneal(path.sample_base(n_chains, stream), betas, stream)
+    _, compiled = anneal(path, path.sample_base(n_chains, stream), betas, stream)
     return reference, compiled
 
 
