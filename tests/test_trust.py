@@ -33,7 +33,7 @@ def test_verdicts_are_counted_with_what_is_wrong():
     assert found["runs"].tolist() == [1, 2, 1, 2]
     assert found["wrong"].tolist() == [0, 1, 1, 0]
     assert found["false"].tolist() == [0, 0, 0, 1]
-    assert found.loc["consistent", "percent"] == "1.3 to 98.7"
+    assert found.loc["consistent", "percent"] == "50.0 (1.3 to 98.7)"
 
 
 def test_the_cost_of_a_check_is_of_runs_of_a_second():
