@@ -26,25 +26,10 @@ def is_stored(name: str) -> bool:
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
-<<<<<<< HEAD
-    Parameters
-    ----------
-    name : str
-        Reads ``data/results/<name>.csv``.
-    scheduler : str
-        Address of a Dask scheduler: the sweep is run there instead, and its table and store are
-        kept in the working directory. A table whose sweep has gone is read all the same.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a task. ``attrs["provenance"]`` has the last columns of the file as lists: seconds,
-        kind of machine, versions.
-=======
     ``data/results/<name>.csv``; with the address of a Dask ``scheduler`` the sweep of this name is
-    run there instead, and its table and store are kept in the working directory.
-    ``attrs["provenance"]`` has the last columns of the file as lists: seconds, machine, versions.
->>>>>>> 5cde98ad (No checks of what only the book calls, no figure's panels that nobody draws, shorter descriptions)
+    run there instead, and its table and store are kept in the working directory. A table whose
+    sweep has gone is read all the same. ``attrs["provenance"]`` has the last columns of the file as
+    lists: seconds, machine, versions.
     """
     import pandas as pd
 
