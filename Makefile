@@ -114,13 +114,7 @@ slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file 
 	@$(BIN)/python book/_tools/slides.py _build/slides
 
 bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, against others (25 minutes, alone on the machine)
-	@$(BIN)/python book/_tools/bench_start.py
-	@$(BIN)/python book/_tools/bench_users.py
 	@$(BIN)/python book/_tools/bench.py
-	@$(BIN)/python book/_tools/bench_kinds.py
-	@$(BIN)/python book/_tools/identity.py
-	@$(BIN)/python book/_tools/bench_sweep.py
-	@$(BIN)/python book/_tools/paper_scale.py
 
 lint: $(STAMP)  ## rules, format and types
 	$(BIN)/ruff check .

@@ -19,16 +19,14 @@ from pathlib import Path
 from zipfile import ZipFile, ZipInfo
 
 import numpy as np
-from scipy.special import gammaln
+from bench_models import MODELS, disguised_rbm
 
-from rbmbook.hard_systems import HARD_KINDS, disguised_rbm, enumerated, hard_rbm
-from rbmlib import RBM, BernoulliRBM, Potts
+from rbmlib import BernoulliRBM
 from rbmlib.models.formats import arrays_of
-from rbmlib.numerics import logsumexp
 
 OUT, SEED, EACH = Path(__file__).parent / "bench", 0, 8
 FIRST = 70_000_000  # the seeds of the book's counts of trusted runs lie below it
-COUNTED = {"mean field", "first order"}
+COUNTED = {"mean field", "first order", "potts"}
 FAMILIES = {
     "random": ("spread, or in a few states, by the strength of the weights", "little"),
     "frustrated": ("many states of nearly the same energy", "chains that stay in some of them"),
@@ -58,44 +56,13 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def large_biases(rng):
-    """Weak to strong weights, and biases that hold most visible units."""
-    n, m = int(rng.integers(20, 80)), int(rng.integers(6, 15))
-    weights = rng.normal(scale=rng.uniform(1, 12) / np.sqrt(n), size=(n, m))
-    held = rng.choice([-1, 1], n) * rng.uniform(5, 30, n) * (rng.random(n) < 0.8)
-    rbm, log_z = enumerated(BernoulliRBM(weights, held, rng.normal(0, 3, m)))
-    return disguised_rbm(rbm, rng), log_z
-
-
-def potts(rng):
-    """Two layers of sites of q colours, each pair coupled by J if of one colour, near the
-    transition: log Z is a sum over how many sites have each colour; colours are shuffled."""
-    q, n, m = 3, int(rng.integers(20, 40)), int(rng.integers(10, 25))
-    coupling = rng.uniform(0.9, 1.2) * 4 * np.log(q - 1) * (q - 1) / (q - 2) / q / np.sqrt(n * m)
-    ways, counts = zip(*(_compositions(k, q) for k in (n, m)), strict=True)
-    joint = ways[0][:, None] + ways[1] + coupling * counts[0] @ counts[1].T
-    colours = [np.concatenate([np.eye(q)[rng.permutation(q)] for _ in range(k)]) for k in (n, m)]
-    layers = [Potts(np.zeros(q * k), q) for k in (n, m)]
-    return RBM(*layers, coupling * colours[0] @ colours[1].T), float(logsumexp(joint.ravel()))
-
-
-def _compositions(n, q):
-    """Logarithms of the ways in which n sites have so many of each of 3 colours, and the counts."""
-    first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-    counts = np.stack([first, second, n - first - second], axis=-1).reshape(-1, q)
-    counts = counts[(counts >= 0).all(axis=1)]
-    return gammaln(n + 1) - gammaln(counts + 1).sum(axis=1), counts
-
-
 def made(family: str, seed: int):
     """A model without log_scale, its log Z, and how that is known."""
-    if family in HARD_KINDS:
-        rbm, log_z, _ = hard_rbm(family, seed)
-    else:
-        rbm, log_z = {"large biases": large_biases, "potts": potts}[family](
-            np.random.default_rng(seed)
-        )
-    summed = family in COUNTED | {"potts"}
+    rng = np.random.default_rng(seed)
+    rbm, log_z = MODELS[family](rng)
+    if family != "potts":
+        rbm = disguised_rbm(rbm, rng)
+    summed = family in COUNTED
     known = "sum over counts" if summed else "sum of parts" if "union" in family else "enumeration"
     return rbm.with_(log_scale=0.0), log_z - rbm.log_scale, known
 

@@ -1,7 +1,6 @@
 """Beta drawn given v alone, quickly: the densities and slopes of the path, and chains by them."""
 
 import numpy as np
-import pytest
 
 import rbmlib as rl
 from rbmbook.given_visible import GivenVisible
@@ -29,12 +28,3 @@ def test_chains_find_the_exact_value():
     )
     found = rl.rts_of_sample(walks, skip=1)
     assert abs(found.log_z - exact[-1]) < 4 * found.std_error < 0.1
-
-
-def test_what_it_cannot_take_is_refused():
-    quick, v = GivenVisible(PATH), np.zeros((2, 10))
-    with pytest.raises(ValueError, match="betas are uneven: expected an even ladder"):
-        quick.log_density(v, BETAS**2)
-    hidden_too = rl.BernoulliRBM(0 * SMALL.weights, SMALL.visible_bias, np.ones(5))
-    with pytest.raises(ValueError, match="expected a base without hidden biases"):
-        GivenVisible(rl.GeometricPath(SMALL, base=hidden_too))

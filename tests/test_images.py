@@ -1,4 +1,4 @@
-"""Colour images: CIFAR-10, SVHN, the coding of the committed subset, standardisation."""
+"""Colour images: CIFAR-10, the coding of the committed subset, standardisation."""
 
 import hashlib
 import io
@@ -6,7 +6,6 @@ import tarfile
 
 import numpy as np
 import pytest
-from scipy.io import savemat
 
 from rbmbook import images
 from rbmlib.datasets import DataCorrupt
@@ -97,22 +96,9 @@ def test_full_set_from_the_archive(own, monkeypatch):
     name = "cifar-10-binary.tar.gz"
     (own / name).write_bytes(buffer.getvalue())
     remote = Remote(name, "https://x/" + name, sha256(buffer.getvalue()))
-    monkeypatch.setitem(images.REMOTE, "cifar10", remote)
+    monkeypatch.setattr(images, "CIFAR10", remote)
     check_full(images.load_cifar10.__wrapped__(full=True))
     assert [path.name for path in own.iterdir()] == [name]
-
-
-def test_svhn(own, monkeypatch):
-    """A file of the published form: X (row, column, colour, n), y with 10 for the digit 0."""
-    for name, file in (("svhn_train", "train_32x32.mat"), ("svhn_test", "test_32x32.mat")):
-        cube = images.pictures(SMALL).transpose(1, 2, 3, 0)
-        savemat(own / file, {"X": cube, "y": np.array([[10], [1], [9], [2]], np.uint8)})
-        digest = sha256((own / file).read_bytes())
-        monkeypatch.setitem(images.REMOTE, name, Remote(file, "https://x/" + file, digest))
-    data = images.load_svhn.__wrapped__()
-    np.testing.assert_array_equal(data.train, SMALL)
-    np.testing.assert_array_equal(data.test, SMALL)
-    assert data.test_labels.tolist() == [0, 1, 9, 2]
 
 
 def test_the_committed_scale_is_that_of_all_training_images():
@@ -124,10 +110,3 @@ def test_the_committed_scale_is_that_of_all_training_images():
     found = scale(data.test)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, (data.test - scale.mean) / scale.std, atol=1e-5)
-
-
-def test_wrong_images():
-    with pytest.raises(ValueError, match=r"full is 'False': expected True or False"):
-        images.load_cifar10(full="False")
-    with pytest.raises(ValueError, match=r"vectors has shape \(2, 3\): expected \(n, 3072\)"):
-        images.pictures(np.zeros((2, 3)))

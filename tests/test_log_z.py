@@ -8,7 +8,7 @@ import pytest
 from helpers_models import coupled_rbm, quiet, two_modes, with_idle_units
 
 import rbmlib as rl
-from rbmbook import hard_systems
+from rbmbook import bench
 from rbmlib.automatic import problem, rounds
 from rbmlib.automatic import three_runs as runs_of
 from rbmlib.automatic.missed import Missed
@@ -90,8 +90,7 @@ SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
 
 def pocket():
-    kinds = list(hard_systems.HARD_KINDS)
-    return hard_systems.hard_rbm("pocket", np.random.default_rng([kinds.index("pocket"), 0]))
+    return bench.model("pocket_3"), bench.read_index()["pocket_3"][1]
 
 
 def overlapping(n_chains: int) -> SimpleNamespace:
@@ -120,7 +119,7 @@ def test_overlapping_parts_are_their_shares_of_exact_draws():
 @pytest.mark.statistical
 def test_all_runs_and_their_joint_find_all_of_z():
     """Forward, from a second base, backward, and by Bennett's equation."""
-    model, truth = pocket()[:2]
+    model, truth = pocket()
     for made, log_z in ((overlapping(2000), rl.exact(SMALL).log_z),
                            (Problem(model, None, None, 0), truth)):  # fmt: skip
         assert made.missed.paths

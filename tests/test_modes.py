@@ -6,7 +6,7 @@ from helpers_models import exchanged, independent_rbm, with_idle_units
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
-from rbmbook import hard_systems
+from rbmbook import bench
 from rbmbook.testsystems import of_spins
 from rbmlib.models.mean_field import best_lower_bound, lower_bounds
 from rbmlib.search import modes
@@ -14,14 +14,15 @@ from rbmlib.search.modes import find_modes, hunting_starts, in_single
 
 
 def hard(kind, seed):
-    kinds = list(hard_systems.HARD_KINDS)
-    return hard_systems.hard_rbm(kind, np.random.default_rng([kinds.index(kind), seed]))
+    """A model of the bench, and its log Z."""
+    name = f"{kind}_{seed}"
+    return bench.model(name), bench.read_index()[name][1]
 
 
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
 def test_bounds_of_modes_are_below_log_z(kind):
     for seed in range(4):
-        rbm, log_z, _ = hard(kind, seed)
+        rbm, log_z = hard(kind, seed)
         modes = find_modes(rbm)
         assert modes.lower_bound.max() <= log_z + 1e-5  # solutions are in single precision
         assert (np.diff(modes.log_z) <= 0).all()
@@ -31,7 +32,7 @@ def test_bounds_of_modes_are_below_log_z(kind):
 def test_every_heavy_mode_is_found(kind):
     """Of exact samples few lie far from all modes, whichever way units are counted."""
     for seed in range(3):
-        rbm, log_z, _ = hard(kind, seed)
+        rbm, log_z = hard(kind, seed)
         rng = np.random.default_rng(seed)
         for model in (rbm, exchanged(rbm, np.flatnonzero(rng.random(rbm.n_hidden) < 0.5))):
             modes = find_modes(model)
@@ -54,7 +55,7 @@ def test_patterns_of_weak_units_are_found_behind_stronger_ones():
 
 
 def test_modes_differ_and_most_is_kept():
-    rbm = hard("hopfield", 1).rbm
+    rbm, _ = hard("hopfield", 1)
     modes = find_modes(rbm)
     apart = np.abs(modes.visible[:, None] - modes.visible).max(axis=2)
     assert apart[~np.eye(len(apart), dtype=bool)].min() > 0.05
@@ -70,7 +71,7 @@ def test_what_a_mode_holds_is_at_most_three_nats_above_its_bound():
 
 def test_modes_are_solutions():
     """Of mean field: sweeps without end change neither how many there are nor what they hold."""
-    rbm = hard("pocket", 0).rbm
+    rbm, _ = hard("pocket", 0)
     modes = find_modes(rbm)
     visible = modes.visible
     for _ in range(500):

@@ -84,11 +84,6 @@ def test_off_adds_the_error_of_a_reference():
     assert page.off(measured(2.5, 0.3), 2.0).std_error == 0.3
 
 
-def test_a_stored_mean_has_one_freedom_less_than_chains():
-    found = page.mean_column({"mean_log_z": 4.0, "mean_std_error": 0.5}, 20)
-    assert found[:3] == (4.0, 0.5, 19)
-
-
 def test_variance_and_ratio_on_the_scale_of_logarithms():
     top, bottom = page.log_variance([1.0, 3.0, 5.0]), page.log_variance([1.0, 2.0, 3.0])
     assert top.value == pytest.approx(math.log(4))
@@ -126,33 +121,12 @@ def test_table_shows_measured_and_verdicts_and_hides_columns():
         page.table(RUNS, "Runs.", logz=1)
 
 
-def test_panels_draw_each_group_once_and_label_the_outside():
-    seen = []
-    axes = page.panels(
-        RUNS, lambda ax, key, group: seen.append((key, len(group))), by="model", ylabel="nats"
-    )
-    assert seen == [("h10", 2), ("h20", 2)]
-    assert [ax.get_title() for ax in axes] == ["h10", "h20"]
-    assert [ax.get_ylabel() for ax in axes] == ["nats", ""]
-    with pytest.raises(ValueError, match="nothing to draw"):
-        page.panels([], lambda *_: None)
-
-
-def test_the_last_row_of_panels_is_as_long_as_its_groups():
-    axes = page.panels(range(5), lambda ax, key, item: None, columns=3, xlabel="x")
+def test_the_last_row_of_panels_is_as_long_as_its_items():
+    axes = page.panels(range(5), lambda ax, key, item: None, xlabel="x", ylabel="nats")
     assert len(axes) == len(axes[0].figure.axes) == 5
     assert [ax.get_xlabel() for ax in axes] == ["", "", "x", "x", "x"]
-
-
-def test_lines_are_sorted_and_carry_errors():
-    ax = plt.subplots()[1]
-    frame = pd.DataFrame({"k": [2, 1, 1, 2], "y": [4, 3, 5, 6], "e": [1.0] * 4, "of": list("aabb")})
-    page.lines(ax, frame, "k", "y", by="of", error="e", n_errors=3)
-    drawn = [box.lines[0].get_xydata().tolist() for box in ax.containers]
-    assert drawn == [[[1, 3], [2, 4]], [[1, 5], [2, 6]]]
-    (bars,) = ax.containers[0].lines[2]
-    assert bars.get_segments()[0][:, 1].tolist() == [0, 6]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert [ax.get_ylabel() for ax in axes] == ["nats", "", "", "nats", ""]
+    assert [ax.get_title() for ax in axes] == list("01234")
 
 
 def test_a_verdict_on_each_model_is_one_of_all():

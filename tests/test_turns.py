@@ -13,7 +13,7 @@ from sklearn.neural_network import BernoulliRBM
 sys.path.insert(0, str(Path(__file__).parents[1] / "book" / "_tools"))
 
 import baselines
-import bench
+import bench_loops
 import turns
 
 
@@ -56,7 +56,7 @@ def test_ratios_are_medians_of_ratios_of_a_round():
 def test_rows_of_this_kind_of_machine_give_way_and_the_newest_come_first(tmp_path, monkeypatch):
     monkeypatch.setattr(turns, "RESULTS", tmp_path)
     for machine, values in (("a", [1, 2]), ("b", [3]), ("a", [4]), ("b", [5, 6])):
-        monkeypatch.setattr(turns.machine, "description", lambda machine=machine: machine)
+        monkeypatch.setattr(turns, "machine", lambda machine=machine: machine)
         kept = turns.keep(pd.DataFrame({"x": values}), "table")
     assert kept["machine"].tolist() == ["b", "b", "a"]
     assert pd.read_csv(tmp_path / "table.csv")["x"].tolist() == [5, 6, 4]
@@ -69,7 +69,7 @@ def test_a_row_a_machine_and_loop():
          ("new", "pcd_500", 1, "ours", 5.04, 9.96), ("old", "pcd_500", 1, "ours", 12.34, 4.0)],
         columns=["machine", "model", "threads", "loop", "microseconds", "times_numpy"],
     )  # fmt: skip
-    table = bench.wide(kept)
+    table = bench_loops.wide(kept)
     assert table.columns.tolist() == ["machine", "loop", "pcd_500, 1 thread", "pcd_500, 2 threads"]
     assert table["machine"].tolist() == ["new", "new", "old"]
     assert table["pcd_500, 1 thread"].tolist() == ["50 (1×)", "5.04 (9.96×)", "12.3 (4×)"]
@@ -85,7 +85,7 @@ def test_ratios_to_numpy_are_of_the_same_round_and_threads():
         [("m", *key, k, t) for key, of_rounds in times.items() for k, t in enumerate(of_rounds)],
         columns=["model", "threads", "loop", "round", "microseconds"],
     )
-    table = bench.summary(rounds).set_index(["threads", "loop"])
+    table = bench_loops.summary(rounds).set_index(["threads", "loop"])
     assert table.loc[(1, "ours"), ["microseconds", "times_numpy", "least"]].tolist() == [6, 5, 1]
     assert table.loc[(2, "ours"), "times_numpy"] == 2
 

@@ -15,9 +15,9 @@ import warnings
 import numpy as np
 import pandas as pd
 import torch
-from bench_others import log_mean
 from rbms.partition_function.ais import compute_partition_function_ais
 from rbms.potts_bernoulli.classes import PBRBM
+from run_bench import log_mean
 from turns import RESULTS, dated, limited
 
 import rbmlib as rl

@@ -9,15 +9,21 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 
-import machine
 import numpy as np
 import pandas as pd
+from llvmlite.binding import get_host_cpu_name
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import rbmlib as rl
 
-RESULTS = Path(__file__).parents[2] / "data" / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "data" / "results"
+
+
+def machine() -> str:
+    """The kind of processor by the name that compilers have for it, and how many there are."""
+    return f"{get_host_cpu_name()}, {os.cpu_count()} processors"
 
 
 @contextlib.contextmanager
@@ -81,7 +87,7 @@ def dated(table: pd.DataFrame) -> pd.DataFrame:
     """The table with the day, our version and the kind of machine in its first columns."""
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     first = pd.DataFrame(
-        {"date": day, "rbmlib": rl.__version__, "machine": machine.description()},
+        {"date": day, "rbmlib": rl.__version__, "machine": machine()},
         index=table.index,
     )
     return pd.concat([first, table], axis=1)
@@ -95,7 +101,7 @@ def keep(table: pd.DataFrame, name: str) -> pd.DataFrame:
     target, found = RESULTS / f"{name}.csv", dated(table)
     if target.exists():
         before = pd.read_csv(target)
-        found = pd.concat([found, before[before["machine"] != machine.description()]])
+        found = pd.concat([found, before[before["machine"] != machine()]])
     found.to_csv(target, index=False, float_format="%.4g")
     return found
 

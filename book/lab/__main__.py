@@ -64,13 +64,11 @@ def _run(options) -> int:
 
 
 def _bench(options) -> int:
-    import pandas as pd  # which, like the figures of `benched`, no other command needs
-
-    from rbmbook import benched
+    import pandas as pd  # which no other command needs
 
     models = bench.read_index(options.index)
     found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
-    table = pd.DataFrame([benched.row(family, score) for family, score in found.items()])
+    table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
     _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
     return 0
 

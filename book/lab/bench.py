@@ -16,14 +16,19 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 from zipfile import ZipFile
 
+import numpy as np
 from scipy.special import betaincinv
 
-from rbmlib import RBM
-from rbmlib.datasets import committed
+from rbmlib import RBM, datasets
 
 ERRORS, NATS = 4.0, 0.05
 Z95 = 1.96
 COLUMNS = ("name", "log_z", "std_error", "trusted")
+COMMITTED = {
+    "rl.log_z": "log_z", "rl.ais": "ais", "rl.rts": "rts", "rl.tap": "tap", "NumPy": "numpy",
+    "scikit-learn": "scikit-learn", "rbms": "rbms",
+}  # fmt: skip
+HELD_OUT = {"rl.log_z": "held_out_log_z", "rl.ais": "held_out_ais"}
 YES, NO = {"1", "true", "yes"}, {"0", "false", "no"}
 
 
@@ -47,25 +52,20 @@ class Score(NamedTuple):
 
 def read_index(file: Path | None = None) -> dict[str, tuple[str, float]]:
     """Family and log Z of each model by its name; by default of those in data/bench."""
-    path = committed("bench/index.csv") if file is None else Path(file)
+    path = datasets.committed("bench/index.csv") if file is None else Path(file)
     rows = _rows(path, ("name", "family", "log_z"))
     return {row["name"]: (row["family"], float(row["log_z"])) for row in rows}
 
 
 def model(name: str, file: Path | None = None) -> RBM:
     """The model of this name of an archive; by default of data/bench."""
-    with ZipFile(file or committed("bench/models.zip")) as models, TemporaryDirectory() as folder:
+    archive = file or datasets.committed("bench/models.zip")
+    with ZipFile(archive) as models, TemporaryDirectory() as folder:
         return RBM.load(models.extract(f"{name}.npz", folder))
 
 
 def read_answers(file) -> dict[str, Answer]:
-    """A CSV with the columns name, log_z, std_error (may be empty) and trusted.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing, a value is no number, or a name stands there twice.
-    """
+    """A CSV with the columns name, log_z, std_error (may be empty) and trusted."""
     found: dict[str, Answer] = {}
     for line, row in enumerate(_rows(Path(file), COLUMNS), 2):
         where = f"{file}, line {line}"
@@ -99,13 +99,7 @@ def _rows(path: Path, columns) -> list[dict[str, str]]:
 
 
 def scores(answers: dict[str, Answer], index, *, partial: bool = False) -> dict[str, Score]:
-    """By family, and "all": a table that leaves models out is refused unless ``partial``.
-
-    Raises
-    ------
-    ValueError
-        If a name is not in the index, or models are missing.
-    """
+    """By family, and "all": a table that leaves models out is refused unless ``partial``."""
     if unknown := [name for name in answers if name not in index]:
         raise ValueError(f"{unknown[0]!r} is no model of the bench: expected names of its index")
     if not partial and (missing := [name for name in index if name not in answers]):
@@ -133,8 +127,115 @@ def _score(names, answers, index) -> Score:
     return Score(len(names), len(given), len(held), wrong, covered, spread, median)
 
 
-def share_interval(k: int, n: int) -> tuple[float, float]:
-    """95% interval of a probability after k of n."""
-    low = 0.0 if k == 0 else float(betaincinv(k, n - k + 1, 0.025))
-    high = 1.0 if k == n else float(betaincinv(k + 1, n - k, 0.975))
+def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
+    """95% intervals of shares of which ``k`` of ``n`` were seen.
+
+    Examples
+    --------
+    >>> low, high = share_interval([0, 10], [10, 10])
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.692], [0.308, 1.0])
+    """
+    k, n = np.asarray(k, float), np.asarray(n, float)
+    low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, 0.025))
+    high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 0.975))
     return low, high
+
+
+# what a page shows of answers ---------------------------------------------------------------
+
+
+def _tables(files: dict[str, str]) -> dict[str, Path]:
+    return {name: datasets.committed(f"bench/answers_{end}.csv") for name, end in files.items()}
+
+
+def committed() -> tuple[dict[str, Path], dict]:
+    """Tables by program, and the index of their models."""
+    return _tables(COMMITTED), read_index()
+
+
+def held_out() -> tuple[dict[str, Path], dict]:
+    """The same of models by seed 1, on which nothing was tuned."""
+    return _tables(HELD_OUT), read_index(datasets.committed("bench/held_out.csv"))
+
+
+def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Score]]:
+    """By program and family."""
+    return {name: scores(read_answers(t), models) for name, t in tables.items()}
+
+
+def median_seconds(table: Path) -> float:
+    """Of a model, over those that were answered; NaN without a column of seconds."""
+    import pandas as pd  # which, like matplotlib, no task of a sweep needs
+
+    rows = pd.read_csv(table)
+    if "seconds" not in rows:
+        return float("nan")
+    return float(rows["seconds"][rows["log_z"].notna()].median())
+
+
+def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str]:
+    """Of a table of programs; shares are of the trusted answers.
+
+    Examples
+    --------
+    >>> row("NumPy", Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
+    '3 (0.62–8.5%)'
+    """
+    from .tables import number
+
+    wrong = "–"
+    if score.trusted:
+        low, high = (100 * end for end in share_interval(score.wrong, score.trusted))
+        wrong = f"{score.wrong} ({low:.2g}–{high:.2g}%)"
+    with_bars = score.covered > 0 or not math.isnan(score.spread)
+    return {
+        "program": name,
+        "trusted": f"{score.trusted} of {score.models}",
+        "wrong (95% interval)": wrong,
+        "covered": f"{score.covered / score.trusted:.0%}" if with_bars else "–",
+        "spread": number(score.spread),
+        "median error": number(score.median),
+        "seconds": number(seconds),
+    }
+
+
+def programs(tables: dict[str, Path], models: dict):
+    """A row a program: all families together."""
+    import pandas as pd
+
+    found = of_programs(tables, models)
+    return pd.DataFrame([row(n, found[n]["all"], median_seconds(t)) for n, t in tables.items()])
+
+
+def by_family(found: dict[str, dict[str, Score]]):
+    """A grid, family by program: trusted answers, and on red how many of them are wrong.
+
+    Families on which most answers are wrong stand first.
+    """
+    import matplotlib.pyplot as plt
+
+    from .plots import RED
+    from .svg import PHONE
+
+    families = [family for family in next(iter(found.values())) if family != "all"]
+    families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))
+    width = min(PHONE, 1.5 + 0.5 * len(found))  # on a phone, too, as high as its rows need
+    _, ax = plt.subplots(figsize=(width, 1.0 + 0.26 * len(families)))
+    for x, of in enumerate(found.values()):
+        for y, family in enumerate(families):
+            s = of[family]
+            if s.wrong:
+                ax.plot(x, y, "s", ms=17, color=RED)
+            text = f"{s.wrong}/{s.trusted}" if s.wrong else str(s.trusted or "·")
+            ax.text(x, y, text, color="white" if s.wrong else "0.35", ha="center", va="center",
+                    fontsize=8.5)  # fmt: skip
+    ax.set(xlim=(-0.6, len(found) - 0.4), ylim=(len(families) - 0.4, -0.6))
+    ax.set_xticks(range(len(found)), list(found), rotation=60, ha="left", rotation_mode="anchor")
+    ax.set_yticks(range(len(families)), families)
+    ax.xaxis.tick_top()
+    ax.grid(False)
+    ax.tick_params(length=0)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    return ax

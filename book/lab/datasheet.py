@@ -49,12 +49,8 @@ def known_log_z() -> pd.DataFrame:
 
 def datasheet() -> pd.DataFrame:
     """One row a model of the reference set, small ones first.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``model``, ``visible`` and ``hidden`` (numbers of units), ``data``, ``trained by``,
-        ``updates`` (none for published models), ``log Z``, ``s.e.`` and ``known by``.
+    Columns are ``model``, ``visible`` and ``hidden`` (numbers of units), ``data``, ``trained by``,
+    ``updates`` (none for published models), ``log Z``, ``s.e.`` and ``known by``.
     """
     import pandas as pd
 

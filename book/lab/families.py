@@ -13,20 +13,7 @@ FEWEST = 40  # different sequences
 
 
 def begin(names: dict, **least: int) -> None:
-    """Check the parameters of a page, and set its style.
-
-    Parameters
-    ----------
-    names : dict
-        ``globals()`` of the page, with ``model``, ``data`` and ``alphabet``.
-    **least : int
-        As `checked_parameters` takes them.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter and, of a letter that is none, its place.
-    """
+    """As `page.begin`, of a page with ``model``, ``data`` and ``alphabet``."""
     checked_parameters(names, **least)
     plots.use_style()
     model, data, alphabet = (names[name] for name in ("model", "data", "alphabet"))

@@ -13,7 +13,6 @@ from collections.abc import Callable
 import numpy as np
 
 from rbmlib import RBM, checks
-from rbmlib.models.layers import Gaussian
 from rbmlib.models.normal import Span
 from rbmlib.models.rbm import gradient, log_density
 from rbmlib.numerics import LOG_2PI
@@ -37,27 +36,10 @@ class GaussianBasePath(Path):
     a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
     no model has a curvature above 1 there, so one step size serves all.
 
-    Parameters
-    ----------
-    rbm : LeakyRBM, GaussianRBM or another RBM with Gaussian visible units
-    states : array (n_states, n_visible)
-        At least twice as many as hidden units: training data, or states of a chain.
-    n_steps : int
-        Slices a transition.
-    n_leapfrog : int
-        Steps of a Hamiltonian trajectory after them; 0: none.
-    reduced : (RBM, Span), optional
-        ``rbm.reduced()``, where it is known: a singular value decomposition less.
-
-    Attributes
-    ----------
-    model, span
-        The model on the span of its weights, and the way back.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no such model, or states are too few.
+    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units;
+    a transition has ``n_steps`` slices. ``reduced`` is ``rbm.reduced()`` where it is known: a
+    singular value decomposition less. ``model`` and ``span`` are the model on the span of its
+    weights, and the way back.
 
     Examples
     --------
@@ -81,17 +63,12 @@ class GaussianBasePath(Path):
         *,
         reduced: tuple[RBM, Span] | None = None,
     ):
-        if not isinstance(rbm, RBM) or not isinstance(rbm.visible, Gaussian):
-            raise TypeError(f"rbm is a {type(rbm).__name__}: expected a LeakyRBM or a GaussianRBM")
         self.rbm, (self.model, self.span) = rbm, reduced or rbm.reduced()
-        self.n_steps = checks.count("n_steps", n_steps)
-        self.n_leapfrog = checks.count("n_leapfrog", n_leapfrog, 0)
+        self.n_steps, self.n_leapfrog = n_steps, n_leapfrog
         self.n_coordinates = self.model.n_visible
-        meaning = f"(n_states, {rbm.n_visible}), at least {2 * self.n_coordinates} states"
-        v = checks.array("states", states, (None, rbm.n_visible), meaning)
-        if len(v) < 2 * self.n_coordinates:
-            raise ValueError(f"states has shape {v.shape}: expected {meaning}")
-        u = self.span.coordinates(v)
+        if len(states) < 2 * self.n_coordinates:
+            raise ValueError(f"{len(states)} states: expected at least {2 * self.n_coordinates}")
+        u = self.span.coordinates(states)
         self.mean = u.mean(axis=0)
         covariance = np.atleast_2d(np.cov(u.T))
         self._take_covariance(covariance + 1e-6 * np.eye(len(covariance)))
@@ -104,9 +81,6 @@ class GaussianBasePath(Path):
         # z to u - m and to its fields, side by side
         self._both = np.concatenate([self._root.T, self._root.T @ self.model.weights], axis=1)
         self._pull = self.model.visible_bias - self.mean
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.rbm!r})"
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return rng.standard_normal((n_chains, len(self.mean)))
@@ -130,7 +104,6 @@ class GaussianBasePath(Path):
         return self._trajectory(v, beta[:, None], rng) if self.n_leapfrog else v
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
-        """Hamiltonian Monte Carlo on u, masses 1: z is put back at the end."""
         start = self._place(z)
         momentum = rng.standard_normal(z.shape).astype(start.dtype)
         jitter, level = rng.random((len(z), 2)).T

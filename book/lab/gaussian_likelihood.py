@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rbmlib import Estimate, GaussianRBM, LeakyRBM, ais, reverse_ais
-from rbmlib.checks import count, generator
+from rbmlib.checks import generator
 from rbmlib.numerics import ChainStream
 from rbmlib.sampling import sweep
 from rbmlib.schedules import linear
@@ -49,25 +49,10 @@ def bracket_log_z(
 ) -> LogZBracket:
     """Anneal from the Gaussian of the model's own chains to the model, and back.
 
-    Parameters
-    ----------
-    rbm : LeakyRBM or GaussianRBM
-    images : array (n_images, n_visible)
-        Where the chains begin, of at least ``n_chains`` rows, all of which are used.
-    n_chains : int
-        Particles, each way.
-    n_temperatures : int
-    n_sweeps : int
-        Of `gibbs` from the images; every tenth state of the second half counts for the moments.
-    n_burn_in : int
-        Exact transitions of the path at beta = 1 between the last of these and annealing back:
-        `gibbs` of a leaky RBM has another law.
-    n_leapfrog : int
-        As in `GaussianBasePath`: slices alone mix so slowly in 500 dimensions that both ends can
-        lie too low.
-    single_precision : bool
-        Products of the transitions in float32: `SinglePrecisionBasePath`.
-    rng : int, Generator or None
+    Chains begin at ``images``, at least ``n_chains`` rows, all of which are used; every tenth state
+    of the second half of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at
+    beta = 1 follow before annealing back: `gibbs` of a leaky RBM has another law. Slices alone mix
+    so slowly in 500 dimensions that both ends can lie too low: hence ``n_leapfrog``.
 
     Examples
     --------
@@ -78,8 +63,7 @@ def bracket_log_z(
     >>> low - 0.1 < rbm.exact_log_z() < high + 0.1
     True
     """
-    n_chains, n_sweeps = count("n_chains", n_chains), count("n_sweeps", n_sweeps)
-    n_burn_in, rng = count("n_burn_in", n_burn_in, 0), generator(rng)
+    rng = generator(rng)
     (model, span), seen = rbm.reduced(), []
     u = span.coordinates(np.asarray(images, float))
     if len(u) < n_chains:

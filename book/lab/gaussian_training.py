@@ -53,31 +53,21 @@ def train_gaussian(
 
     Parameters
     ----------
-    data : array (n_samples, n_visible)
-        Of mean about 0 and variance about 1. Computed with in float32.
     hidden : {"leaky", "bernoulli"}
         A `LeakyRBM` of leakiness 0.01, or a `GaussianRBM`.
     method : {"cd", "pcd", "leaky", "mix"}
-        How negative chains start and are annealed: see the top of this module. Bernoulli hidden
-        units have the first two.
+        How negative chains start and are annealed; Bernoulli hidden units have the first two.
     kernel : {"gibbs", "hmc"}
-        Transitions of the leaky RBM: the published ones, which are quick and leave a slightly
-        other distribution invariant, or, for "cd", exact ones, which cost a singular value
-        decomposition an update.
+        Transitions of the leaky RBM: the published ones, which leave a slightly other distribution
+        invariant, or, for "cd", exact ones, at a singular value decomposition an update.
     largest : float or None
-        After each update the weights of a leaky RBM are projected onto those of singular values
-        of at most this. None: never, and then it need not be a probability model.
+        Bound of the singular values of a leaky RBM, onto which weights are projected after each
+        update. None: never, and then it need not be a probability model.
     start_weights : array (n_visible, n_hidden), optional
-        Default: U(0, 0.01), as in the paper; for the leaky RBM they are projected before the
-        first update (at 3072 x 500 their largest singular value is 6.2). Biases start at 0.
-    monitor_every, monitor
-        As `rbmlib.train`; a look records the mean square error of a pixel's reconstruction from
-        the first 1,000 rows, and the largest singular value of W.
+        Default: U(0, 0.01), as in the paper (at 3072 x 500 the largest singular value is 6.2).
 
-    Raises
-    ------
-    FloatingPointError
-        If parameters are no longer finite.
+    A look records the mean square error of a pixel's reconstruction from the first 1,000 rows, and
+    the largest singular value of W.
 
     Examples
     --------

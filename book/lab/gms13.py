@@ -29,16 +29,10 @@ def gms13(
     path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
     d/dbeta log p*_beta: all that is needed of the moments.
 
-    Parameters
-    ----------
-    path : Path
-    n_temperatures : int
-    n_chains, n_sweeps, n_burn_in : int
-        Gibbs chains at each knot, sweeps of each, and how many of these come before the means.
-        Defaults: those of Kiwaki (2015), section 7.
-    n_knots : int
-        Evenly spaced, both ends included; a path with bends (a `Polyline` through
-        more models than two), which is linear in eta only between its own knots, brings these.
+    ``n_chains`` Gibbs chains at each of ``n_knots`` even knots make ``n_sweeps`` sweeps, of which
+    ``n_burn_in`` come before the means; defaults are those of Kiwaki (2015), section 7. A path with
+    bends (a `Polyline` through more models than two) is linear in eta only between its own knots,
+    and brings these.
     """
     instance("path", path, Path, "an annealing path, such as rl.GeometricPath(rbm)")
     n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)

@@ -1,4 +1,4 @@
-"""Images of the chapters: CIFAR-10, SVHN, their files and the order of pixels; a course's digits.
+"""Images of the chapters: CIFAR-10, its files and the order of pixels; a course's digits.
 
 A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in CIFAR's own order: all red
 values row by row from the top left corner, then all green ones, then all blue ones.
@@ -21,24 +21,11 @@ SIDE = 32
 N_PIXELS = 3 * SIDE * SIDE
 PLANES = (3, SIDE, SIDE)
 
-_SVHN = "http://ufldl.stanford.edu/housenumbers/"
-REMOTE = {
-    "cifar10": Remote(
-        file="cifar-10-binary.tar.gz",
-        url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-        sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
-    ),
-    "svhn_train": Remote(
-        file="train_32x32.mat",
-        url=_SVHN + "train_32x32.mat",
-        sha256="435e94d69a87fde4fd4d7f3dd208dfc32cb6ae8af2240d066de1df7508d083b8",
-    ),
-    "svhn_test": Remote(
-        file="test_32x32.mat",
-        url=_SVHN + "test_32x32.mat",
-        sha256="cdce80dfb2a2c4c6160906d0bd7c68ec5a99d7ca4831afa54f09182025b6a75b",
-    ),
-}
+CIFAR10 = Remote(
+    file="cifar-10-binary.tar.gz",
+    url="https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+    sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+)
 
 # SHA-256 of the files in CIFAR-10's archive, which may also lie in CIFAR_FOLDER, unpacked.
 CIFAR_FOLDER = "cifar-10-batches-bin"
@@ -57,35 +44,16 @@ CIFAR_NAMES = (
 
 def pictures(vectors) -> np.ndarray:
     """Vectors (n, 3072) as pictures (n, 32, 32, 3), the order in which they are drawn."""
-    array = np.asarray(vectors)
-    if array.ndim != 2 or array.shape[1] != N_PIXELS:
-        raise ValueError(f"vectors has shape {array.shape}: expected (n, {N_PIXELS})")
-    return array.reshape(-1, *PLANES).transpose(0, 2, 3, 1)
+    return np.reshape(vectors, (-1, *PLANES)).transpose(0, 2, 3, 1)
 
 
 @functools.cache
 def load_cifar10(full: bool = False) -> Dataset:
-    """Return CIFAR-10: a committed subset of 2,500 colour images, or all 60,000.
+    """CIFAR-10, bytes (n, 3072): `pictures` orders them, `cifar10_scale` standardises.
 
-    Parameters
-    ----------
-    full : bool
-        False: the first 200 training and the first 50 test images of each class, in the order
-        of the files. True: 50,000 and 10,000 images (180 MB in memory), from the archive
-        of its binary version, or from its six files in the folder "cifar-10-batches-bin" of
-        ``$RBMLIB_DATA`` or the cache folder.
-
-    Returns
-    -------
-    Dataset
-        ``train`` (2000 or 50000, 3072), ``test`` (500 or 10000, 3072), bytes: red, green, blue,
-        each row by row. :func:`pictures` orders them for drawing, `cifar10_scale` standardises
-        them.
-
-    Raises
-    ------
-    DataCorrupt, DataUnavailable
-        As `rbmlib.datasets.committed`, or with ``full`` as `rbmlib.datasets.fetch`.
+    A committed subset, the first 200 training and the first 50 test images of each class; with
+    ``full`` 50,000 and 10,000 images (180 MB), from the archive of its binary version or from its
+    six files in the folder "cifar-10-batches-bin" of ``$RBMLIB_DATA`` or the cache folder.
 
     Examples
     --------
@@ -94,8 +62,6 @@ def load_cifar10(full: bool = False) -> Dataset:
     >>> data.train.shape, data.label_names[data.train_labels[0]]
     ((2000, 3072), 'frog')
     """
-    if not isinstance(full, bool):
-        raise ValueError(f"full is {full!r}: expected True or False")
     if full:
         batches = [read_cifar_batch(content) for content in _cifar_batches()]
         train, train_labels = map(np.concatenate, zip(*batches[:5], strict=True))
@@ -106,7 +72,9 @@ def load_cifar10(full: bool = False) -> Dataset:
                 from_differences(file["train"]), from_differences(file["test"]),
                 file["train_labels"], file["test_labels"],
             )  # fmt: skip
-    return _dataset(*arrays, CIFAR_NAMES)
+    for array in arrays:
+        array.setflags(write=False)
+    return Dataset(*arrays, CIFAR_NAMES)
 
 
 class Standardisation(NamedTuple):
@@ -132,66 +100,23 @@ class Standardisation(NamedTuple):
 
 @functools.cache
 def cifar10_scale() -> Standardisation:
-    """Return the standardisation of all 50,000 training images of CIFAR-10.
-
-    It is committed, so that models trained on all of them can be used with the subset.
-    """
+    """The standardisation of all 50,000 training images, with which models were trained."""
     with np.load(committed("cifar10/scale.npz"), allow_pickle=False) as file:
         return Standardisation(file["mean"], file["std"])
-
-
-@functools.cache
-def load_svhn() -> Dataset:
-    """Return SVHN, cropped: house numbers photographed from the street, a digit an image.
-
-    Returns
-    -------
-    Dataset
-        ``train`` (73257, 3072), ``test`` (26032, 3072), bytes in the order of
-        :func:`load_cifar10`; labels are the digits.
-
-    Raises
-    ------
-    DataCorrupt, DataUnavailable
-        As `rbmlib.datasets.fetch`: the files are "svhn_train" and "svhn_test" (246 MB).
-    """
-    train, train_labels = read_svhn(fetch("svhn_train"))
-    test, test_labels = read_svhn(fetch("svhn_test"))
-    return _dataset(train, test, train_labels, test_labels, tuple("0123456789"))
-
-
-def fetch(name: str):
-    """The path of a file of `REMOTE`, as `rbmlib.datasets.fetch` finds and downloads others."""
-    return found_or_downloaded(name, REMOTE[name])
-
-
-def _dataset(train, test, train_labels, test_labels, names: tuple[str, ...]) -> Dataset:
-    arrays = train, test, train_labels, test_labels
-    for array in arrays:
-        array.setflags(write=False)
-    return Dataset(*arrays, names)
 
 
 def _cifar_batches() -> list[bytes]:
     """The six files of CIFAR-10, unpacked ones before the archive."""
     found = [
-        find(Remote(f"{CIFAR_FOLDER}/{name}", REMOTE["cifar10"].url, digest))
+        find(Remote(f"{CIFAR_FOLDER}/{name}", CIFAR10.url, digest))
         for name, digest in CIFAR_BATCHES.items()
     ]
     files = [file for file in found if file]
     if len(files) == len(found):
         return [file.read_bytes() for file in files]
-    with tarfile.open(fetch("cifar10")) as archive:
-        return [_member(archive, f"{CIFAR_FOLDER}/{name}") for name in CIFAR_BATCHES]
-
-
-def _member(archive: tarfile.TarFile, name: str) -> bytes:
-    content = archive.extractfile(name)
-    assert content is not None, f"{name} is a folder"  # of an archive checked by its SHA-256
-    return content.read()
-
-
-# files --------------------------------------------------------------------------------------
+    with tarfile.open(found_or_downloaded("cifar10", CIFAR10)) as archive:
+        members = [archive.extractfile(f"{CIFAR_FOLDER}/{name}") for name in CIFAR_BATCHES]
+        return [member.read() for member in members if member is not None]
 
 
 def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
@@ -206,18 +131,6 @@ def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 def write_cifar_batch(images: np.ndarray, labels: np.ndarray) -> bytes:
     """The bytes that `read_cifar_batch` reads."""
     return np.concatenate([labels[:, None], images], axis=1).tobytes()
-
-
-def read_svhn(path) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3072) and digits (n,) of a cropped SVHN file (``train_32x32.mat``).
-
-    The file holds X (row, column, colour, n) and y (n, 1), in which 10 stands for the digit 0.
-    """
-    from scipy.io import loadmat
-
-    content = loadmat(path, variable_names=["X", "y"])
-    images = content["X"].transpose(3, 2, 0, 1).reshape(-1, N_PIXELS)
-    return np.ascontiguousarray(images), (content["y"].ravel() % 10).astype(np.uint8)
 
 
 def differences(images: np.ndarray) -> np.ndarray:
@@ -242,11 +155,10 @@ def from_differences(coded: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def load_course_test() -> np.ndarray:
-    """Return the binarised MNIST test images published with the h models, uint8 (10000, 784).
+    """The binarised MNIST test images published with the h models, uint8 (10000, 784).
 
-    They are not those of `datasets.load_mnist`: the images are shuffled, and a pixel was set to 1
-    at random with its grey level / 255 as probability. The report takes its base rate from them.
-    Raises DataCorrupt and DataUnavailable as `datasets.fetch`.
+    Not those of `datasets.load_mnist`: they are shuffled, and a pixel is 1 with its grey level
+    / 255 as probability. The report takes its base rate from them.
     """
     from scipy.io import loadmat
 

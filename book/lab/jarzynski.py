@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rbmlib import RBM, LogZTracker, checks
+from rbmlib import RBM, LogZTracker
 from rbmlib.numerics import expit, logmeanexp, softplus
 from rbmlib.results import summarise_log_weights
 
@@ -38,11 +38,7 @@ class TrajectoryWeights:
     path happens to be that of training (Carbone et al. 2023 do this at beta = 1 alone). Begun
     with proper weights, they stay proper: no equilibrium is needed, no sweep is added.
 
-    Attributes
-    ----------
-    log_weights : ndarray (n_chains,)
-    ancestor : ndarray (n_chains,)
-        The chain of the start from which each descends, once chains have been resampled.
+    ``ancestor`` is the chain of the start from which each descends, once chains were resampled.
     """
 
     def __init__(self, n_chains: int):
@@ -78,17 +74,10 @@ class TrajectoryWeights:
 class ReweightedTracker(LogZTracker):
     """A tracker that also keeps `TrajectoryWeights` of chains.
 
-    Parameters
-    ----------
-    n_apart : int
-        How many of the n_chains are kept apart: they take no part in eq. (24) or in the negative
-        phase. If 0, the weights of all chains are kept, and are biased where these chains drive
-        the training.
-    resample_below : float
-        Resample the chains that have weights when the effective sample size of these falls below
-        this share of them; 0: never.
-    base, betas, **options
-        As `rbmlib.LogZTracker`.
+    ``n_apart`` of the n_chains are kept apart: they take no part in eq. (24) or in the negative
+    phase. If 0, the weights of all chains are kept, and are biased where these chains drive the
+    training. Chains that have weights are resampled when their effective sample size falls below
+    the share ``resample_below`` of them.
 
     Examples
     --------
@@ -105,15 +94,7 @@ class ReweightedTracker(LogZTracker):
         self, base, betas=None, *, n_apart: int = 0, resample_below: float = 0.5, **options
     ):
         super().__init__(base, betas, **options)
-        share = "0 (never), or a share of the chains up to 1"
-        self.resample_below = checks.number(
-            "resample_below", resample_below, share, least=0, most=1
-        )
-        self.n_apart = checks.count("n_apart", n_apart, 0)
-        if self.n_apart > self.n_chains - 2:
-            raise ValueError(
-                f"n_apart is {n_apart}: expected at most n_chains - 2, which is {self.n_chains - 2}"
-            )
+        self.resample_below, self.n_apart = resample_below, n_apart
         self.driving, self.weighted = slice(self.n_apart, None), slice(None, self.n_apart or None)
         self.weights = TrajectoryWeights(self.n_apart or self.n_chains)
         self._influences, self._lag_influences = np.zeros((2, self.n_chains - self.n_apart))

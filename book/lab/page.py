@@ -1,9 +1,8 @@
 """The words in which a page is written: one call a step, data in, table or figure out.
 
 A page begins (`begin`), reads what is stored and printed (`stored`, `published`), chooses rows
-(`pick`, `one`), makes one row of each group (`each`), shows tables and figures (`table`, `panels`,
-`lines`), judges a claim on several models (`on_each`), and says what it checked (`checks`). Numbers
-with errors are written by `pm` and made by `off`, `over`, `mean_column` and `log_variance`.
+(`pick`, `one`), makes one row of each group (`each`), shows tables (`table`), and says what it
+checked (`checks`).
 """
 
 from __future__ import annotations
@@ -24,24 +23,14 @@ from .stored import stored_results
 from .tables import number
 from .verdicts import Verdict, together, verdict_cell
 
-PANEL_WIDTH, PANEL_HEIGHT, PAGE_WIDTH = 3.3, 3.0, 9.6  # inches
+PANEL_WIDTH, PAGE_WIDTH = 3.3, 9.6  # inches
 
 
 def begin(names: dict, **least: int) -> LiveModel | None:
-    """Check the parameters of a page, set its style, and load its model.
+    """Check the parameters of a page, set its style, and load and describe its model.
 
-    Parameters
-    ----------
-    names : dict
-        ``globals()`` of the page, in the cell after its parameters.
-    **least : int
-        Smallest allowed values, as `checked_parameters` takes them.
-
-    Returns
-    -------
-    LiveModel or None
-        The model of the parameters ``model``, ``data`` and ``threshold``, described in a printed
-        sentence; None if the page has no parameter ``model``.
+    ``names`` is ``globals()``, in the cell after the parameters; ``least`` has smallest allowed
+    values. A page without a parameter ``model`` has none.
     """
     checked_parameters(names, **least)
     plots.use_style()
@@ -93,17 +82,10 @@ def one(frame: pd.DataFrame, **where) -> pd.Series:
 
 
 def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
-    """A table with one row of each.
+    """A table with one row of each: of lines of a table, of items, of a mapping, or of groups.
 
-    Parameters
-    ----------
-    what : DataFrame, mapping or iterable
-    row : callable
-        Gives a dict. Called as ``row(key, ..., group)`` with the groups of a table; without ``by``
-        as ``row(line)`` of a table or of items, and as ``row(name, item)`` of a mapping.
-    by : str
-        Columns that make the groups, with blanks between. Groups by model are in the order of
-        the models' sizes.
+    ``row`` gives a dict. It is called with a line, an item, or a name and its item; with columns
+    ``by``, blanks between, as ``row(key, ..., group)``, groups by model in the order of size.
 
     Examples
     --------
@@ -122,20 +104,10 @@ def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
 
 
 def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digits):
-    """`tables.show`: `Verdict` as symbol and word, `Measured` with its error, no hidden column.
+    """`tables.show`: `Verdict` as symbol and word, `Measured` with its error.
 
-    Parameters
-    ----------
-    frame : DataFrame
-    caption : str
-        One sentence: what the numbers are, and what to see.
-    decimals : int or dict
-        Of columns of floats, or by column.
-    hide : str
-        Columns that are not shown, with commas between.
-    **digits
-        Decimals of a column, or a function of a value to a text; an underscore stands for each
-        blank of its name.
+    ``hide`` names columns that are not shown, with commas between. ``digits`` are decimals of a
+    column, or a function of a value to a text; an underscore stands for each blank of its name.
     """
     unwanted = [c.strip() for c in hide.split(",") if c.strip()]
     shown = frame.drop(columns=unwanted)
@@ -143,7 +115,7 @@ def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digit
     if unknown := set(digits) - set(names):
         raise ValueError(f"no column {', '.join(sorted(unknown))}: there are {', '.join(names)}")
     chosen = {names[key]: value for key, value in digits.items()}
-    cells = shown.map(lambda x: _cell(x) if isinstance(x, (Verdict, Measured)) else x)
+    cells = shown.map(_cell)
     wanted = decimals | chosen if isinstance(decimals, dict) else decimals
     if chosen and not isinstance(decimals, dict):
         floats = [c for c in cells if pd.api.types.is_float_dtype(cells[c])]
@@ -151,8 +123,8 @@ def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digit
     return tables.show(cells, caption, wanted)
 
 
-def _cell(x: Verdict | Measured) -> str:
-    return verdict_cell(x) if isinstance(x, Verdict) else pm(x)
+def _cell(x):
+    return verdict_cell(x) if isinstance(x, Verdict) else pm(x) if isinstance(x, Measured) else x
 
 
 def pm(*what) -> str:
@@ -183,11 +155,6 @@ def off(found: Measured, reference) -> Measured:
     )
 
 
-def mean_column(row, n: int, value="mean_log_z", error="mean_std_error") -> Measured:
-    """A stored mean of ``n`` chains with its error, from two columns of a row."""
-    return measured.measured(row[value], row[error], n - 1)
-
-
 def log_variance(values) -> Measured:
     """The variance of normal values, on the scale "log"."""
     freedom = len(values) - 1
@@ -213,16 +180,8 @@ def on_each(cases: Iterable, judged: Callable[..., Verdict]) -> Verdict:
 def checks(sentences: Mapping[str, object]) -> None:
     """Refuse a page whose numbers do not bear its text, and say what was checked.
 
-    Parameters
-    ----------
-    sentences : mapping
-        To each sentence a truth, or an array of them that must all hold. An empty array is
-        refused, since "all of none" holds whatever the numbers are.
-
-    Raises
-    ------
-    AssertionError
-        With the sentences that do not hold.
+    To each sentence a truth, or an array of them that must all hold; an empty one is refused, since
+    "all of none" holds whatever the numbers are.
     """
     empty = [s for s, holds in sentences.items() if np.size(holds) == 0]
     if empty:
@@ -233,101 +192,28 @@ def checks(sentences: Mapping[str, object]) -> None:
     print("checked:", "; ".join(sentences))
 
 
-def panels(data, draw: Callable, by: str = "", columns: int = 3, height: float = PANEL_HEIGHT,
-           share: str = "", **labels):  # fmt: skip
-    """One panel a group, side by side: ``draw(ax, key, group)``, each titled with its key.
+def panels(items, draw: Callable, columns: int = 3, height: float = 3.0, **labels):
+    """One panel an item: ``draw(ax, item, item)``, titled with it.
 
-    Parameters
-    ----------
-    data : DataFrame, mapping or iterable
-        With ``by`` the groups of a table, models in the order of their sizes; else the items of a
-        mapping, or ``(item, item)`` for each of an iterable.
-    draw : callable
-        Draws one group into the axes that it is given.
-    by : str
-        A column of ``data``.
-    columns : int
-        Panels in a row.
-    share : str
-        "x", "y" or "xy": axes that all panels share.
-    **labels
-        Given to ``ax.set`` of every panel; ``xlabel`` and ``ylabel`` are shown on the outer ones.
-
-    Returns
-    -------
-    list of matplotlib Axes
+    ``labels`` are given to ``ax.set`` of every panel; ``xlabel`` and ``ylabel`` of the outer ones.
     """
-    groups = _groups(data, by)
-    n_rows, n_columns = -(-len(groups) // columns), min(columns, len(groups))
+    n_rows, n_columns = -(-len(items) // columns), min(columns, len(items))
     width = min(PAGE_WIDTH, PANEL_WIDTH * n_columns)
-    figure, grid = plt.subplots(
-        n_rows, n_columns, figsize=(width, height * n_rows), squeeze=False,
-        sharex="x" in share, sharey="y" in share,
-    )  # fmt: skip
+    size = width, height * n_rows
+    figure, grid = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False)
     axes = list(grid.flat)
-    for i, (ax, (key, group)) in enumerate(zip(axes, groups, strict=False)):
-        draw(ax, key, group)
-        if not ax.get_title() and len(groups) > 1:
-            ax.set_title(str(key))
-        outer = {"xlabel": i + n_columns >= len(groups), "ylabel": i % n_columns == 0}
+    for i, (ax, item) in enumerate(zip(axes, items, strict=False)):
+        draw(ax, item, item)
+        if not ax.get_title():
+            ax.set_title(str(item))
+        outer = {"xlabel": i + n_columns >= len(items), "ylabel": i % n_columns == 0}
         ax.set(**{name: text for name, text in labels.items() if outer.get(name, True)})
-    for ax in axes[len(groups) :]:
+    for ax in axes[len(items) :]:
         figure.delaxes(ax)
-    return axes[: len(groups)]
-
-
-def _groups(data, by: str) -> list[tuple]:
-    if by:
-        keys = tables.order_models(list(dict.fromkeys(data[by])))
-        found = [(key, pick(data, **{by: key})) for key in keys]
-    elif isinstance(data, Mapping):
-        found = list(data.items())
-    else:
-        found = [(item, item) for item in data]
-    if not found:
-        raise ValueError("nothing to draw: expected one group or more")
-    return found
-
-
-def lines(ax, frame: pd.DataFrame, x: str, y: str, by: str = "", error: str = "", n_errors=2.0,
-          looks: Mapping[str, dict] | None = None, **style):  # fmt: skip
-    """Lines of one column against another, one a value of ``by``, in the book's colours.
-
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    x, y : str
-        Columns of ``frame``, which is sorted by ``x``.
-    by : str
-        Column that makes the lines; a value that is the name of a method, base or schedule has its
-        colour and marker everywhere in the book.
-    error : str
-        Column of standard errors; ``n_errors`` of them are drawn either way.
-    looks : mapping
-        To a value of ``by`` what to change in its look, such as its label.
-    **style
-        Given to every line.
-
-    Returns
-    -------
-    matplotlib Axes
-    """
-    looks = looks or {}
-    for key, group in _groups(frame, by) if by else [("", frame)]:
-        group = group.sort_values(x)
-        known = key in plots.METHOD_COLOURS
-        look = plots.method(key) if known else {"label": str(key), "marker": "o", "markersize": 4}
-        look |= looks.get(key, {}) | style
-        if error:
-            ax.errorbar(group[x], group[y], n_errors * group[error], capsize=3, **look)
-        else:
-            ax.plot(group[x], group[y], **look)
-    if by:
-        ax.legend(fontsize=8)
-    return ax
+    return axes[: len(items)]
 
 
 __all__ = [
-    "begin", "checks", "each", "lines", "log_variance", "mean_column", "number", "off", "on_each",
-    "one", "over", "panels", "pick", "pm", "published", "stored", "table",
+    "begin", "checks", "each", "log_variance", "number", "off", "on_each", "one", "over", "panels",
+    "pick", "pm", "published", "stored", "table",
 ]  # fmt: skip

@@ -27,13 +27,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
     forms of a value are understood (``1e3`` for a whole number). A name that papermill injected
     but the chapter does not have is refused, except for `OF_A_MODEL`: papermill only logs it.
 
-    Parameters
-    ----------
-    namespace : dict
-        ``globals()`` of the chapter, called in the cell after the parameters, before imports of
-        anything else.
-    **minimum : int
-        Smallest allowed value by parameter; whole numbers that are not named: 1, and 0 for seed.
+    ``namespace`` is ``globals()``, in the cell after the parameters; ``minimum`` has the smallest
+    allowed values; whole numbers that are not named: 1, and 0 for seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {

@@ -7,14 +7,19 @@ are those of the processor, pilots included; those of earlier sweeps are of one 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtri
 
 from rbmlib import datasets
 
+from . import plots
 from .datasheet import load_reference
+from .plots import METHOD_COLOURS
+from .tables import number
 
 PRECISION = 0.05  # nats
 LEVEL = 0.05  # chance with which an honest error bar is said to fail
@@ -276,3 +281,198 @@ def in_words(seconds: float) -> str:
             decimals = 0 if value >= 10 else 1 if value >= 1 else 2
             return f"{value:.{decimals}f} {unit}"
     return ""
+
+
+# rows of tables ----------------------------------------------------------------------------
+
+
+def time_to_precision(longest: pd.DataFrame, method: str) -> str:
+    """The time of a method to 0.05 nat with the run that it is read off, or why there is none.
+
+    ``longest`` is that of `longest`, by method.
+    """
+    if method not in longest.index:
+        return "no run"
+    row = longest.loc[method]
+    if row["flagged"] >= FLAGGED:
+        return f"flagged, {row['n']}"
+    if not row["holds"]:
+        return f"bar fails ({row['ratio']:.2f}), {row['n']}"
+    return f"{in_words(row['effort'])} ({in_words(row['seconds'])}, {row['n']})"
+
+
+def times(longest: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """`time_to_precision` by method and model; TAP has no error bar, and is left out."""
+    methods = [method for method in METHODS if not method.startswith("TAP")]
+    columns = {
+        model: [time_to_precision(found, method) for method in methods]
+        for model, found in longest.items()
+    }
+    return pd.DataFrame({"method": methods} | columns)
+
+
+def winners(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
+    """Who is first on each model, in words; and the rows of `ranking` of those who are."""
+    rows, first = [], {}
+    for title, models in CLASSES.items():
+        for model in models:
+            found = ranking(table, model)
+            if found.empty:
+                why = "none holds" if len(longest(table, model)) else "no run"
+                rows.append([title, model, why, "", "", ""])
+                continue
+            top = first[model] = found.iloc[0]
+            close = found.loc[found["within_two"] >= 0.25, "method"]
+            others = ", ".join(close[close != top["method"]])
+            span = " to ".join(in_words(top[end]) for end in ("low", "high"))
+            took = f"{in_words(top['effort'])} ({span})"
+            rows.append([title, model, top["method"], took, f"{top['first']:.0%}", others])
+    head = ["class", "model", "winner", "time to 0.05 (95%)", "first", "within 2 of it"]
+    return pd.DataFrame(rows, columns=head), first
+
+
+def honesty(sweep: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Of each method: how many runs were flagged, and how good those are that were not.
+
+    ``sweep`` is of `of_sweep`, ``table`` of `cells`.
+    """
+    rows = []
+    for method in (m for m in METHODS if m in set(sweep["method"])):
+        runs = sweep[sweep["method"] == method]
+        of_sweep = table[(table["method"] == method) & (table["source"] == "compare")]
+        covered, silent = runs["covered"].mean(), int((~runs["flagged"]).sum())
+        rows.append({
+            "method": method,
+            "runs": len(runs),
+            "flagged": f"{runs['flagged'].mean():.0%}",
+            "covered, of those not flagged":
+                "no interval" if np.isnan(covered) else f"{covered:.0%}",
+            "wrong, of those not flagged":
+                f"{int(of_sweep['unflagged_failures'].sum())} of {silent}",
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def growth(costs: pd.DataFrame) -> pd.DataFrame:
+    """What a run costs and what grows with what, of the table of `doublings`."""
+    found = costs.reindex([m for m in METHODS if m in costs.index])
+    rows = [
+        {
+            "method, chains × sweeps": f"{method}, {row['chains']:.0f} × {row['sweeps']:.0f}",
+            "time": in_words(row["seconds"]),
+            "time × if hidden double": f"{row['seconds, hidden']:.1f}",
+            "time × if visible double": f"{row['seconds, visible']:.1f}",
+            "MB": number(row["megabytes"], 2),
+            "MB × if chains double": f"{row['megabytes, chains']:.1f}",
+            "MB × if sweeps double": f"{row['megabytes, sweeps']:.1f}",
+        }
+        for method, row in found.iterrows()
+    ]
+    return pd.DataFrame(rows)
+
+
+def error_of_tool(runs: pd.DataFrame) -> str:
+    """Root mean squared error of runs of another tool, with its sign, and what the tool says."""
+    if runs.empty:
+        return "no run"
+    error, said = runs["error"], runs["std_error"].mean()
+    signed = np.sqrt(np.mean(error**2)) * np.sign(error.mean())
+    words = "nothing" if np.isnan(said) else number(said, 2)
+    return f"{number(signed, 2)} (says {words}; {in_words(runs['seconds'].median())})"
+
+
+def tools(others: pd.DataFrame, models: list[str]) -> pd.DataFrame:
+    """`error_of_tool` by tool and setting, a column a model; repeats are the fewest of a model."""
+    return pd.DataFrame([
+        {"tool": f"{tool}: {setting}"}
+        | {model: error_of_tool(runs[runs["model"] == model]) for model in models}
+        | {"repeats": runs["model"].value_counts().min()}
+        for (tool, setting), runs in others.groupby(["tool", "setting"], sort=False)
+    ])  # fmt: skip
+
+
+def live(runs: Mapping[str, list], known: float) -> pd.DataFrame:
+    """Errors and seconds of live runs: of each method a list of estimates with their seconds.
+
+    Where log Z is not known (nan) errors are from the mean of the runs.
+    """
+    rows = []
+    for method, found in runs.items():
+        values = np.array([run.log_z for run, _ in found])
+        seconds = float(np.median([taken for _, taken in found]))
+        off = values - (known if np.isfinite(known) else values.mean())
+        rows.append({
+            "method": method,
+            "seconds": in_words(seconds),
+            "rms error": np.sqrt(np.mean(off**2)),
+            "standard error": np.mean([run.std_error for run, _ in found]),
+            "flagged": f"{sum(not run.converged for run, _ in found)} of {len(found)}",
+            "time to 0.05": in_words(effort(off, seconds)),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+# figures -----------------------------------------------------------------------------------
+
+LOOKS = {"AIS, linear": "linear"}  # methods with the look of another name
+MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of a figure
+SHOWN = ("AIS, linear", "AIS", "BAR", "SMC", "RTS", "MBAR", "SAMS", "NRPT", "log_z", "TAP2")
+
+
+def look(name: str, **more) -> dict:
+    """Colour, marker, line and label of a method of the comparison."""
+    known = plots.method(LOOKS.get(name, name), name)
+    return known | {"marker": MARKERS.get(name, known["marker"])} | more
+
+
+def race(table, models):
+    """Error against seconds, a panel a model; runs of other chapters have open markers.
+
+    ``table`` is that of `cells`, of which cells with one run are left out.
+    """
+    figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), sharex=True, sharey=True)
+    shown = {}
+    for ax, model in zip(axes.flat, models, strict=True):
+        of_model = table[(table["model"] == model) & (table["n"] >= 2)]
+        for name in (m for m in SHOWN if m in set(of_model["method"])):
+            part = of_model[of_model["method"] == name].sort_values("seconds")
+            points = look(name, linestyle="", markersize=8)
+            new, old = (part[(part["source"] == "compare") == is_new] for is_new in (True, False))
+            ax.plot(new["seconds"], new["rmse"], color=points["color"], lw=0.8, alpha=0.5)
+            (shown[name],) = ax.plot(new["seconds"], new["rmse"], **points)
+            ax.plot(old["seconds"], old["rmse"], **points | {"markerfacecolor": "white"})
+        ax.axhline(0.05, color="black", lw=0.8, ls=":")
+        ax.set(title=model, xscale="log", yscale="log")
+    for ax in axes[1]:
+        ax.set_xlabel("seconds of one processor")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("root mean squared error (nats)")
+    order = [m for m in SHOWN if m in shown]
+    handles = [shown[m] for m in order]
+    figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)
+    return axes
+
+
+def refused_swaps(runs: dict):
+    """Share of swaps refused along the ladders of two runs of tempering: equal steps, and tuned."""
+    _, ax = plt.subplots(figsize=(7.5, 3.2))
+    for (name, run), colour in zip(runs.items(), ("#8a6d00", METHOD_COLOURS["NRPT"]), strict=True):
+        middle = (run.betas[1:] + run.betas[:-1]) / 2
+        refused = run.details["rejection"]
+        ax.plot(middle, refused, "o-", markersize=4, color=colour, label=name)
+    ax.set(xlabel="β between the two of a pair", ylabel="share of swaps refused", ylim=(0, 1.05))
+    ax.legend()
+    return ax
+
+
+def two_phases(cells):
+    """Error against seconds on the model of two phases, a line a method."""
+    figure, ax = plt.subplots(figsize=(7.5, 4.2))
+    for name, part in cells.sort_values("seconds").groupby("method", sort=False):
+        ax.plot(part["seconds"], part["rmse"], **look(name, markersize=7))
+    ax.axhline(0.05, color="black", lw=0.8, ls=":")
+    ax.set(xscale="log", yscale="log", xlabel="seconds of one processor")
+    ax.xaxis.set_minor_formatter("")
+    ax.set_ylabel("root mean squared error (nats)")
+    figure.legend(loc="outside right upper", fontsize=9)
+    return ax

@@ -26,19 +26,10 @@ def is_stored(name: str) -> bool:
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
-    Parameters
-    ----------
-    name : str
-        Reads ``data/results/<name>.csv``.
-    scheduler : str
-        Address of a Dask scheduler: the sweep is run there instead, and its table and store are
-        kept in the working directory. A table whose sweep has gone is read all the same.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row a task. ``attrs["provenance"]`` has the last columns of the file as lists: seconds,
-        kind of machine, versions.
+    ``data/results/<name>.csv``; with the address of a Dask ``scheduler`` the sweep of this name is
+    run there instead, and its table and store are kept in the working directory. A table whose
+    sweep has gone is read all the same. ``attrs["provenance"]`` has the last columns of the file as
+    lists: seconds, machine, versions.
     """
     import pandas as pd
 

@@ -11,17 +11,10 @@ import pandas as pd
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-LIMIT = 3.0  # standard errors, for checks of our own code
-
 
 def z_score(value, std_error, reference, reference_error=0.0) -> float:
     """(value - reference) in combined standard errors."""
-    scale = math.hypot(std_error, reference_error)
-    if not scale > 0:
-        raise ValueError(
-            f"standard errors are {std_error} and {reference_error}: expected one above 0"
-        )
-    return (value - reference) / scale
+    return (value - reference) / math.hypot(std_error, reference_error)
 
 
 @cache
@@ -106,16 +99,7 @@ def _size(name: str) -> float:
 
 def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
     """A styled table for the book: numbers aligned, gaps as a dash, a caption on top.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        Columns of text, such as those of `with_error`, are shown as they are.
-    caption : str
-        One sentence: what the numbers are, and what to see.
-    decimals : int or dict
-        Decimal places of columns of floats; by column, also a function of a value to a text,
-        such as `number`.
+    ``decimals`` of columns of floats; by column, also a function of a value to a text.
     """
     digits = decimals if isinstance(decimals, dict) else {}
     default = decimals if isinstance(decimals, int) else 3

@@ -45,31 +45,24 @@ def trajectory(checkpoints, n_chains=20, n_sweeps=1000, rng=None, *, base="mean_
     Parameters
     ----------
     checkpoints : list of RBM
-        In the order of the training. The first should be from its beginning, where a geometric
-        path from the base is short.
+        In the order of the training, the first from its beginning.
     n_chains, n_sweeps : int
         Ladders, and Gibbs sweeps at each rung, after a fifth as many that do not count.
-    base : array (n_visible,), RBM, "mean_field" or None
-        As in `rbmlib.GeometricPath`, for the first checkpoint.
     acceptance : float
-        How often an exchange of neighbours shall be accepted, about: rungs are chosen for that.
-        Checkpoints that lie closer are left out of the ladder, and weighed between their
-        neighbours; where they lie further apart, models in between are put in.
+        How often an exchange of neighbours shall be accepted, about: checkpoints that lie closer
+        are left out of the ladder, and weighed between their neighbours; where they lie further
+        apart, models in between are put in.
     exchange_every : int
-        Sweeps from exchange to exchange. Where an exchange costs more than a sweep (large
-        models), some sweeps more are cheap.
+        Sweeps from exchange to exchange, which can cost more than a sweep.
 
     Returns
     -------
     Estimate
         Of the last checkpoint; ``log_z_path`` is of all of them, with ``trace["std_error"]`` and
         the 95% intervals from ``trace["low"]`` to ``trace["high"]``. ``trace["chains"]``
-        (n_checkpoints, n_chains) are the estimates of each ladder to first order: from their
-        spread follows the error of any difference or mean of checkpoints. ``settings`` holds the
-        "rungs" (in checkpoints; 0 is the base), the "acceptance" of each pair of neighbours, and
-        "round_trips" of a ladder. A mode that no state has found is seen by no check; exchange
-        makes that rarer, since a mode that splits off during the training can be entered before
-        it does.
+        (n_checkpoints, n_chains) are the estimates of each ladder to first order. ``details`` has
+        the "rungs" (in checkpoints; 0 is the base), the "acceptance" of each pair, and the
+        "round_trips" of a ladder. A mode that no state has found is seen by no check.
     """
     path = rl.Polyline([base_of(checkpoints[0], base), *checkpoints])
     return _along(path, n_chains, n_sweeps, rng, acceptance, exchange_every)

@@ -8,14 +8,13 @@ the counts of intervals that hold log Z are judged together by Holm's rule.
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
 
-from rbmlib.checks import number
 from rbmlib.estimate import VERDICTS
 
-from .bench import ERRORS, NATS
+from .bench import ERRORS, NATS, share_interval
 
 LEVELS = (50, 80, 95)  # percent
 HEADS = {"method": "estimator"}
@@ -53,33 +52,6 @@ def cost(runs: pd.DataFrame) -> pd.DataFrame:
     return groups.agg(runs="size", median="median", largest="max").reset_index()
 
 
-def at_most(k: int, n: int, level: float = 0.95) -> float:
-    """Upper limit of a share of which ``k`` of ``n`` were seen (Clopper and Pearson, one-sided).
-
-    Examples
-    --------
-    >>> round(at_most(0, 460), 4)
-    0.0065
-    """
-    number("level", level, "a level such as 0.95", above=0, below=1)
-    return 1.0 if k >= n else float(beta.ppf(level, k + 1, n - k))
-
-
-def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
-    """95% intervals of shares of which ``k`` of ``n`` were seen (Clopper and Pearson).
-
-    Examples
-    --------
-    >>> low, high = share_interval([0, 10], [10, 10])
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.692], [0.308, 1.0])
-    """
-    k, n = np.asarray(k), np.asarray(n)
-    low = np.where(k == 0, 0.0, beta.ppf(0.025, k, n - k + 1))
-    high = np.where(k == n, 1.0, beta.ppf(0.975, k + 1, n - k))
-    return low, high
-
-
 def cells(blocks: pd.DataFrame) -> pd.DataFrame:
     """Blocks of runs added up, a row a cell, in the order in which they are stored."""
     counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
@@ -114,3 +86,31 @@ def holm(p_values, level: float = 0.01) -> np.ndarray:
     rejected = np.zeros(flat.size, bool)
     rejected[order] = ~held
     return rejected.reshape(np.shape(p_values))
+
+
+def coverages(cells, rejected) -> None:
+    """Shares of intervals that hold log Z, a row a cell; ``rejected``: (n_cells, n_levels)."""
+    labels = [f"{e} | {m.split()[-1]}, {path}" for path, m, e in cells.index]
+    rows = {name: -i for i, name in enumerate(dict.fromkeys(labels))}
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 8.4), sharey=True)
+    for ax, coupling in zip(axes, ("weak", "strong"), strict=True):
+        chosen = np.array([m.startswith(coupling) for _, m, _ in cells.index])
+        at = np.array([rows[label] for label in labels])[chosen]
+        for level, wrong in zip(LEVELS, rejected[chosen].T, strict=True):
+            _panel(ax, at, cells[chosen], level, wrong)
+        ax.set_title(f"{coupling}ly coupled", fontsize=9)
+        ax.set_xticks(LEVELS)
+        ax.set_xlim(35, 101)
+        ax.grid(False, axis="y")
+    axes[0].set_yticks(list(rows.values()), list(rows), fontsize=6.5)
+    axes[0].set_ylim(-len(rows), 1)
+    figure.supxlabel("intervals that hold log Z, in percent", fontsize=8)
+
+
+def _panel(ax, at, cells, level, wrong) -> None:
+    k, n = cells[f"hold_{level}"].to_numpy(), cells["n_converged"].to_numpy()
+    low, high = share_interval(k, n)
+    ax.axvspan(level - 3, level + 3, color="0.9", lw=0)
+    for which, marker, color in ((~wrong, "o", "C0"), (wrong, "D", "C3")):
+        ax.hlines(at[which], 100 * low[which], 100 * high[which], color=color, lw=1)
+        ax.plot((100 * k / n)[which], at[which], marker, color=color, ms=3)

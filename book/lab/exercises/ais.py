@@ -7,10 +7,10 @@ import numpy as np
 from rbmlib.models import testsystems
 from rbmlib.numerics import logmeanexp
 
-from . import annealing
+from . import line
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
-from .published import reference, report
+from .project import reference, report
 
 
 def reverse_r(own: Own) -> np.ndarray:
@@ -41,7 +41,7 @@ def jensen_gap(answer, own: Own):
         same(answer(variance), variance / 2, mistakes)
 
 
-for _judge in (annealing.path_score, annealing.ais):
+for _judge in (line.path_score, line.ais):
     task("coding", 3, lesson="ais")(_judge)
 
 

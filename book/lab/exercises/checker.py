@@ -141,7 +141,7 @@ class Checker:
 # ------------------------------------------------------------------ what judges are made of
 
 
-def require(condition: bool, hint: str) -> None:
+def require(condition, hint: str) -> None:
     """Refuse the answer with a hint unless the condition holds."""
     if not condition:
         raise NotYet(hint)
@@ -168,7 +168,7 @@ def drawn(answer, own: Own, purpose: str, *given) -> np.ndarray:
     seeds = (purpose, purpose, f"{purpose}, another seed")
     found, again, other = (numbers(answer(*given, own.rng(seed))) for seed in seeds)
     follows = np.array_equal(found, again) and (np.ptp(found) == 0 or np.any(found != other))
-    require(bool(follows), "draw with the generator that is given, and with no other")
+    require(follows, "draw with the generator that is given, and with no other")
     return found
 
 
@@ -213,7 +213,7 @@ def mean_is(values, truth: float, hint: str, *, most: float = 5.0) -> None:
     """The mean of independent values agrees with the truth within ``most`` standard errors."""
     values = np.asarray(values, dtype=float)
     error = values.std(ddof=1) / np.sqrt(len(values))
-    require(bool(abs(values.mean() - truth) <= most * error + 1e-9), hint)
+    require(abs(values.mean() - truth) <= most * error + 1e-9, hint)
 
 
 def distribution_is(codes, expected, hint: str, *, most: float = 5.5) -> None:
@@ -223,14 +223,14 @@ def distribution_is(codes, expected, hint: str, *, most: float = 5.5) -> None:
     counts = np.bincount(np.asarray(codes, dtype=int), minlength=len(p))
     require(len(counts) == len(p), "a state that does not exist came out")
     off = abs(counts - n * p) / np.sqrt(n * p * (1 - p) + 1)
-    require(bool(off.max() <= most), hint)
+    require(off.max() <= most, hint)
 
 
 def binary(answer, shape: tuple, what: str) -> np.ndarray:
     """States of zeros and ones of a shape."""
     found = numbers(answer, shape, what)
     require(
-        bool(np.isin(found, (0, 1)).all()),
+        np.isin(found, (0, 1)).all(),
         f"{what} must be zeros and ones: draw them, do not return their probabilities",
     )
     return found

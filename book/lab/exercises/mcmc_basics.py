@@ -93,10 +93,10 @@ def step(answer, own: Own):
     require(np.array_equal(kept, x), "the states that were given were changed: copy them")
     drawn(answer, own, "move", _log_p, x, 2.0)
     stayed = new == x
-    require(bool(stayed.any()), "every proposal was taken: some must be rejected, and the old "
+    require(stayed.any(), "every proposal was taken: some must be rejected, and the old "
             "state stays")  # fmt: skip
     shares = [np.mean(answer(_log_p, x, 2.0, own.rng(f"move {i}")) != x) for i in range(8)]
-    require(bool(np.ptp(shares) < 0.1), "all chains share one random number: draw one for each, of "
+    require(np.ptp(shares) < 0.1, "all chains share one random number: draw one for each, of "
             "the size of x")  # fmt: skip
     proposed = x + 2.0 * own.rng("other").normal(size=n)
     rate = np.minimum(1, np.exp(_log_p(proposed) - _log_p(x)))
@@ -112,7 +112,7 @@ def step(answer, own: Own):
     moved = np.where(own.rng("u").random(n) < rate, (y - x) ** 2, 0.0)
     mean_is((new - x) ** 2 - moved, 0.0, "the steps have another width")
     far = answer(lambda x: -50.0 * x**2, np.full(500, 9.0), 0.5, own.rng("far"))
-    require(bool(np.all(np.asarray(far) < 9.3)), "a much worse state was taken: work with "
+    require(np.all(np.asarray(far) < 9.3), "a much worse state was taken: work with "
             "logarithms")  # fmt: skip
 
 

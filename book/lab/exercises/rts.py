@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import ladders
+from . import line
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
 
@@ -16,8 +16,8 @@ def walk(own: Own):
     """
     from rbmlib.sampling import simulated_tempering
 
-    guess = own.log_z_at(ladders.LADDER)
-    sample = simulated_tempering(own.path, ladders.LADDER, guess, 200, 60, own.rng("walk"))
+    guess = own.log_z_at(line.LADDER)
+    sample = simulated_tempering(own.path, line.LADDER, guess, 200, 60, own.rng("walk"))
     return sample.temperature.astype(int), sample.delta, guess
 
 
@@ -56,7 +56,7 @@ def with_prior(answer, own: Own):
     same(answer(shares, guess, prior, log_z_0), right - right[0] + log_z_0, mistakes)
 
 
-for _judge in (ladders.beta_probabilities, ladders.corrected):
+for _judge in (line.beta_probabilities, line.corrected):
     task("coding", 3, lesson="rts")(_judge)
 
 
@@ -64,18 +64,18 @@ for _judge in (ladders.beta_probabilities, ladders.corrected):
 def gain(answer, own: Own):
     """The noise of the draw is gone, and the noise of the walk is left."""
     k, delta, guess = walk(own)
-    q = ladders.right_law(delta, ladders.LADDER, guess)
+    q = line.right_law(delta, line.LADDER, guess)
     averaged = q.mean(axis=0)[:, -1].var()
-    counted = (k == ladders.LADDER.size - 1).mean(axis=0).var()
+    counted = (k == line.LADDER.size - 1).mean(axis=0).var()
     near(answer, averaged / counted, 0.02 * averaged / counted + 0.005, {
         "averaged over counted, not the other way round": counted / averaged,
         "variances, not standard deviations": float(np.sqrt(averaged / counted)),
         "first the mean over the sweeps of each chain, then the variance over chains":
-            q[..., -1].var() / (k == ladders.LADDER.size - 1).var(),
+            q[..., -1].var() / (k == line.LADDER.size - 1).var(),
         "a column is a chain: the mean is over the rows, the sweeps":
-            q.mean(axis=1)[:, -1].var() / (k == ladders.LADDER.size - 1).mean(axis=1).var(),
+            q.mean(axis=1)[:, -1].var() / (k == line.LADDER.size - 1).mean(axis=1).var(),
         "q(k | x) needs the guesses":
-            ladders.right_law(delta, ladders.LADDER, 0 * guess).mean(axis=0)[:, -1].var()
+            line.right_law(delta, line.LADDER, 0 * guess).mean(axis=0)[:, -1].var()
             / counted,
     })  # fmt: skip
 

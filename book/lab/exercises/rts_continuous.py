@@ -94,7 +94,7 @@ def hmc(answer, own: Own):
     y, end = _leapfrog(x, p, _slope, 0.7, 3)
     energy = _log_p(y) - 0.5 * (end**2).sum(axis=1) - _log_p(x) + 0.5 * (p**2).sum(axis=1)
     rate = np.minimum(1, np.exp(energy))
-    require(bool(stayed.any()), "every proposal was taken: accept with min(1, exp(change of log p* "
+    require(stayed.any(), "every proposal was taken: accept with min(1, exp(change of log p* "
             "less kinetic energy))")  # fmt: skip
     mean_is((~stayed).astype(float) - rate, 0.0, "the share of accepted proposals is wrong: the "
             "momentum belongs to the energy, and must be drawn anew, normal, for each")  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import mixtures
+from . import line
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
-from .published import reference, report
+from .project import reference, report
 
 
 def ten_groups(own: Own) -> np.ndarray:
@@ -34,7 +34,7 @@ def forgotten(answer, own: Own):
         same(answer(c, t), float(np.prod(1 - c / s)), mistakes, atol=1e-12)
 
 
-for _judge in (mixtures.gains, mixtures.update):
+for _judge in (line.gains, line.update):
     task("coding", 3, lesson="sams")(_judge)
 
 

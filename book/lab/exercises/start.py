@@ -7,10 +7,10 @@ import numpy as np
 from rbmlib.models import testsystems
 from rbmlib.numerics import softplus
 
-from . import scores
+from . import line
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
-from .published import reference, report
+from .project import reference, report
 
 
 def hills(own: Own):
@@ -41,7 +41,7 @@ def no_weights(answer, own: Own):
     same(answer(np.zeros(3), np.zeros(2)), 5 * np.log(2))
 
 
-for _judge in (scores.score, scores.log_z):
+for _judge in (line.score, line.log_z):
     task("coding", 3, lesson="start")(_judge)
 
 

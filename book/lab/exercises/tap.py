@@ -9,7 +9,7 @@ from rbmlib.numerics import logmeanexp
 
 from .checker import choice, near, numbers, require, same, task
 from .own import Own
-from .published import reference, report
+from .project import reference, report
 
 GIVEN: dict = {}
 

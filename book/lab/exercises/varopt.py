@@ -44,7 +44,7 @@ def equal_areas(answer, own: Own):
     for n in (10, 33):
         found = numbers(answer(grid, g, n), (n + 1,), "the schedule")
         require(found[0] == 0 and abs(found[-1] - 1) < 1e-9, "begin with 0 and end with 1")
-        require(bool(np.all(np.diff(found) > 0)), "betas must grow")
+        require(np.all(np.diff(found) > 0), "betas must grow")
         right = _cut(grid, np.sqrt(g), n)
         mistakes = {
             "cut the area under the root of g, not under g": _cut(grid, g, n),
@@ -95,14 +95,14 @@ def capped(answer, own: Own):
     """Only one scale brings the sum to 1, because the sum grows with it."""
     lengths, cap = steps(own)
     found = numbers(answer(lengths, cap), (12,), "the lengths")
-    require(bool(np.all(found <= cap + 1e-9)), "a step is longer than the cap")
+    require(np.all(found <= cap + 1e-9), "a step is longer than the cap")
     require(abs(found.sum() - 1) < 1e-6, "the lengths do not add up to 1: after a cut the others "
             "must grow, which may bring them over the cap in turn")  # fmt: skip
     free = found < cap - 1e-7
     ratio = found[free] / lengths[free]
-    require(bool(free.any() and np.ptp(ratio) < 1e-4 * ratio.max()), "steps below the cap must "
+    require(free.any() and np.ptp(ratio) < 1e-4 * ratio.max(), "steps below the cap must "
             "keep their proportions")  # fmt: skip
-    require(bool(np.all(lengths[~free] * ratio.max() >= cap - 1e-6)), "a step was cut that need "
+    require(np.all(lengths[~free] * ratio.max() >= cap - 1e-6), "a step was cut that need "
             "not be")  # fmt: skip
 
 

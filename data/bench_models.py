@@ -1,96 +1,24 @@
 """Models on which estimates of log Z go wrong without a sign of it, each with its log Z.
 
-Small layers are enumerated; larger models are made of parts that do not touch, whose log Z add up.
-Exchanging the states of units, their order and the two layers changes no log Z, and hides how a
-model was made (`disguised_rbm`).
+A family is a function of a generator, to a model and its log Z: enumerated, summed over counts of
+equal units, or the sum of parts that do not touch. `make_bench.FAMILIES` says where the mass lies.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
+from scipy.special import gammaln
 
-from rbmlib import BernoulliRBM
-from rbmlib.checks import generator, instance, one_of
+from rbmbook.testsystems import of_spins
+from rbmlib import RBM, BernoulliRBM, Potts
 from rbmlib.numerics import expit, logsumexp, softplus
 
-from .counted_models import first_order, mean_field, parities
-from .testsystems import of_spins
-
-MAX_ENUMERATED = 16
 BLOCK_ROWS = 4096
 PCD_STEPS, PCD_CHAINS, PCD_RATE = 1500, 50, 0.05
 
 
-class KnownModel(NamedTuple):
-    """A model, its log Z in nats, and of which kind it is."""
-
-    rbm: BernoulliRBM
-    log_z: float
-    kind: str
-
-
-def hard_rbm(kind: str, rng=None) -> KnownModel:
-    """A random hard model of a ``kind``, disguised, with its log Z.
-
-    Parameters
-    ----------
-    kind : {"random", "frustrated", "ferromagnet", "hopfield", "pocket", "sparse", "unequal", \
-"degenerate", "tall", "idle", "masked", "trained", "union", "union of pockets", "mean field", \
-"random field", "first order", "spike in slab", "golf", "glass", "large weights", "wide modes", \
-"parities"}
-        "random": Gaussian weights of any strength. "frustrated": all spins couple by plus or minus
-        the same. "ferromagnet": two signs of unequal weight. "hopfield": patterns of unequal depth,
-        each with its opposite. "pocket": one or two hidden units that, when they are on, hold
-        the visible ones in a pattern, with 20% to 95% of Z and nothing that leads there. "sparse":
-        each hidden unit has few, strong weights. "unequal": scales of hidden units that differ by
-        orders of magnitude. "degenerate": orthogonal patterns of the same depth. "tall": one layer
-        ten times the other. "idle": any of these and units without weights. "masked": units that
-        a bias holds at one state. "trained": on noisy prototypes, by PCD. "union": two to four of
-        the others that do not touch; "union of pockets" with a pocket in each. "mean field": up to
-        1,000 spins, every pair across the layers coupled alike, in a field; "random field": the
-        same with a random field on each. "first order": a few strong hidden units, all on or all
-        off, with nothing between. "spike in slab": a single visible state holds 20% to 95% of Z.
-        "golf": three to six such states on a flat ground. "glass": couplings of plus or minus one
-        at a low temperature. "large weights": trained by CD-1 at a rate that is too high. "wide
-        modes": patterns of hundreds of visible units just above where they begin to hold.
-        "parities": a planted solution of random equations of five units each modulo 2, to which
-        nothing leads, and a decoy to which everything does.
-    rng : int, Generator or None
-        The same seed gives the same model.
-
-    Returns
-    -------
-    KnownModel
-        ``rbm``, ``log_z`` and ``kind``.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> rbm, log_z, kind = hard_rbm("pocket", rng=0)
-    >>> abs(rl.exact(rbm).log_z - log_z) < 1e-8
-    True
-    """
-    one_of("kind", kind, HARD_KINDS)
-    rng = generator(rng)
-    rbm, log_z = _KINDS[kind](rng)
-    return KnownModel(disguised_rbm(rbm, rng), log_z, kind)
-
-
-def disguised_rbm(rbm: BernoulliRBM, rng=None) -> BernoulliRBM:
-    """The same log Z: states of random units exchanged, units in another order, layers perhaps too.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> rbm = rl.testsystems.random_rbm(12, 6, rng=0)
-    >>> other = disguised_rbm(rbm, rng=1)
-    >>> abs(rl.exact(rbm).log_z - rl.exact(other).log_z) < 1e-9
-    True
-    """
-    instance("rbm", rbm, BernoulliRBM, "a BernoulliRBM")
-    rng = generator(rng)
+def disguised_rbm(rbm: BernoulliRBM, rng) -> BernoulliRBM:
+    """The same log Z: states of some units exchanged, units in another order, or layers too."""
     visible, hidden = (rng.random(n) < 0.5 for n in rbm.weights.shape)
     w, b, a = rbm.weights.copy(), rbm.visible_bias.copy(), rbm.hidden_bias.copy()
     b += w[:, hidden].sum(axis=1)  # h -> 1 - h
@@ -122,15 +50,10 @@ def union_rbm(*rbms: BernoulliRBM) -> BernoulliRBM:
     )
 
 
-# kinds: functions of a generator, to a model and its log Z ----------------------------------
-
-
 def enumerated(rbm: BernoulliRBM) -> tuple[BernoulliRBM, float]:
     """The model, and the sum over the states of its smaller layer."""
     small = rbm if rbm.n_hidden <= rbm.n_visible else rbm.transposed()
     n = small.n_hidden
-    if n > MAX_ENUMERATED:
-        raise ValueError(f"there are {n} units in the smaller layer: expected {MAX_ENUMERATED}")
     logs = []
     for start in range(0, 2**n, BLOCK_ROWS):
         codes = np.arange(start, min(start + BLOCK_ROWS, 2**n))
@@ -222,7 +145,7 @@ def _tall(rng):
 
 
 def _of(rng, kinds):
-    return _KINDS[str(rng.choice(kinds))](rng)
+    return MODELS[str(rng.choice(kinds))](rng)
 
 
 def _idle(rng):
@@ -308,7 +231,115 @@ def _wide_modes(rng):
     return _spins(rng, couplings + rng.normal(0, 0.2 / np.sqrt(n), (n, m)), 0.02)
 
 
-_KINDS = {
+def counted(n: int, m: int, coupling: float, b: float, a: float) -> float:
+    """log Z of n x m units of equal weights and biases: a sum over how many of each are on."""
+    on, up = np.arange(n + 1)[:, None], np.arange(m + 1)
+    ways = log_choose(n)[:, None] + log_choose(m)
+    return float(logsumexp((ways + coupling * on * up + b * on + a * up).ravel()))
+
+
+def log_choose(n: int) -> np.ndarray:
+    """Logarithms of the binomial coefficients of n, (n + 1,)."""
+    k = np.arange(n + 1)
+    return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+
+
+def mean_field(rng):
+    """Spins of one coupling J and one field: s s' J = (4 v h - 2 v - 2 h + 1) J."""
+    n, m = int(rng.integers(40, 600)), int(rng.integers(10, 400))
+    coupling = rng.uniform(0.7, 2.5) / np.sqrt(n * m)
+    field = rng.choice([0, 1]) * rng.uniform(0, 1.5) / (n + m)
+    rbm = of_spins(np.full((n, m), coupling), np.full(n, field), np.full(m, field))
+    weight, b, a = rbm.weights[0, 0], rbm.visible_bias[0], rbm.hidden_bias[0]
+    return rbm, counted(n, m, weight, b, a) + rbm.log_scale
+
+
+def first_order(rng):
+    """Hidden units of equal weights c: all on at many visible units, all off at few.
+
+    log p*(k visible units on) = log C(n, k) + b k + m softplus(a + c k); their bias a gives the
+    states above and below k = -a / c a share of Z, found by bisection.
+    """
+    n, m = int(rng.integers(60, 300)), int(rng.integers(6, 40))
+    weight, b = rng.uniform(2, 5) / m, -rng.uniform(0, 1)
+    share, on = rng.uniform(0.1, 0.9), np.arange(n + 1)
+
+    def odds(a):
+        logs = log_choose(n) + b * on + m * softplus(a + weight * on)
+        above = on > -a / weight
+        return logsumexp(logs[above]) - logsumexp(logs[~above])
+
+    low, high = -weight * n * (1 - 1e-9), -1e-9
+    for _ in range(60):
+        a = (low + high) / 2
+        low, high = (a, high) if odds(a) < np.log(share / (1 - share)) else (low, a)
+    rbm = BernoulliRBM(np.full((n, m), weight), np.full(n, b), np.full(m, a))
+    return rbm, counted(n, m, weight, b, a)
+
+
+def parities(rng):
+    """Planted 5-XORSAT: 16 hidden units a check, one for each pattern of its five units.
+
+    A pattern at distance d is worth softplus(depth - steep d), so that a check, by symmetry, is
+    worth one of two values: that of even distances if it is satisfied, else that of odd ones. A
+    last hidden unit holds all visible ones in the decoy, with a share of Z. All visible states are
+    summed over.
+    """
+    n = int(rng.integers(16, 21))
+    n_checks = round(rng.uniform(1.1, 1.4) * n)
+    planted, decoy = rng.integers(0, 2, (2, n))
+    depth, strength = rng.uniform(3, 6), rng.uniform(2, 6)
+    steep, distance = 2 * depth, np.arange(6)
+    worth = np.exp(log_choose(5)).round() * softplus(depth - steep * distance)
+    codes, log_p = np.arange(2**n), np.zeros(2**n)
+    every = np.arange(32)[:, None] >> np.arange(5) & 1
+    weights, a = np.zeros((n, 16 * n_checks + 1)), np.zeros(16 * n_checks + 1)
+    for check in range(n_checks):
+        units, of = rng.choice(n, 5, replace=False), slice(16 * check, 16 * check + 16)
+        parity = planted[units].sum() % 2
+        patterns = every[every.sum(axis=1) % 2 == parity]
+        weights[units, of] = steep * (2 * patterns.T - 1)
+        a[of] = depth - steep * patterns.sum(axis=1)
+        satisfied = np.bitwise_count(codes & np.sum(1 << units)) % 2 == parity
+        log_p += np.where(satisfied, worth[::2].sum(), worth[1::2].sum())
+    weights[:, -1] = strength * (2 * decoy - 1)
+    held = log_p + (codes[:, None] >> np.arange(n) & 1) @ weights[:, -1]
+    share, log_z = rng.uniform(0.2, 0.8), logsumexp(log_p)
+    odds = np.log(share / (1 - share))
+    a[-1] = log_z - logsumexp(held) + odds
+    return BernoulliRBM(weights, np.zeros(n), a), float(log_z + softplus(odds))
+
+
+def large_biases(rng):
+    """Weak to strong weights, and biases that hold most visible units."""
+    n, m = int(rng.integers(20, 80)), int(rng.integers(6, 15))
+    weights = rng.normal(scale=rng.uniform(1, 12) / np.sqrt(n), size=(n, m))
+    held = rng.choice([-1, 1], n) * rng.uniform(5, 30, n) * (rng.random(n) < 0.8)
+    return enumerated(BernoulliRBM(weights, held, rng.normal(0, 3, m)))
+
+
+def potts(rng):
+    """Two layers of sites of q colours, each pair coupled by J if of one colour, near the
+    transition: log Z is a sum over how many sites have each colour; colours are shuffled."""
+    q, n, m = 3, int(rng.integers(20, 40)), int(rng.integers(10, 25))
+    coupling = rng.uniform(0.9, 1.2) * 4 * np.log(q - 1) * (q - 1) / (q - 2) / q / np.sqrt(n * m)
+    ways, counts = zip(*(_compositions(k, q) for k in (n, m)), strict=True)
+    joint = ways[0][:, None] + ways[1] + coupling * counts[0] @ counts[1].T
+    colours = [np.concatenate([np.eye(q)[rng.permutation(q)] for _ in range(k)]) for k in (n, m)]
+    layers = [Potts(np.zeros(q * k), q) for k in (n, m)]
+    return RBM(*layers, coupling * colours[0] @ colours[1].T), float(logsumexp(joint.ravel()))
+
+
+def _compositions(n, q):
+    """Logarithms of the ways in which n sites have so many of each of 3 colours, and the counts."""
+    first, second = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    counts = np.stack([first, second, n - first - second], axis=-1).reshape(-1, q)
+    counts = counts[(counts >= 0).all(axis=1)]
+    return gammaln(n + 1) - gammaln(counts + 1).sum(axis=1), counts
+
+
+# in the order in which "idle", "masked" and "union" draw from the first nine, which are one part
+MODELS = {
     "random": _random,
     "frustrated": _frustrated,
     "ferromagnet": _ferromagnet,
@@ -332,6 +363,7 @@ _KINDS = {
     "large weights": lambda rng: _trained(rng, rate=1.0, persistent=False),
     "wide modes": _wide_modes,
     "parities": parities,
+    "large biases": large_biases,
+    "potts": potts,
 }
-HARD_KINDS = tuple(_KINDS)
-TOUCHING = HARD_KINDS[:9]  # those that are one part
+TOUCHING = [*MODELS][:9]
