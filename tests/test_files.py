@@ -286,7 +286,7 @@ def test_tables_of_others_are_not_written_over(here, capsys):
 def test_sweeps_that_cannot_be_are_refused(here, capsys):
     Path("s.yaml").write_text("results:\n" + SWEEP)
     said = refused(capsys, "run", "s.yaml", "--dry-run")
-    assert "s.yaml: results is None: expected" in said
+    assert "s.yaml: it has the keys ['results']: expected" in said
     Path("zero.npz").symlink_to("/dev/zero")
     Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
     assert book(["run", "s.yaml", "--dry-run"]) == 2

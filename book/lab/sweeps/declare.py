@@ -72,8 +72,10 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
 
 
 def _grids(content) -> dict[str, list[dict]]:
-    if not isinstance(content, dict) or {*content} - {*KEYS}:
+    if not isinstance(content, dict):
         raise ValueError(f"it is {shown(content)}: {FORM}")
+    if unknown := {*content} - {*KEYS}:
+        raise ValueError(f"it has the keys {sorted(map(str, unknown))}: {FORM}")
     grids = {key: content.get(key, []) for key in KEYS[1:]}
     for key, part in grids.items():
         if not isinstance(part, list) or not all(isinstance(g, dict) and g for g in part):
