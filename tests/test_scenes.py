@@ -244,8 +244,8 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
         """Array.from({length: 199}, (_, i) =>
         Hills.summary(Hills.ais(Hills.model(-2), 30, 200, Hills.random(i + 1))).agree)"""
     )
-    caption = page.locator("figcaption", has_text="199 seeds").inner_text()
-    assert f"199 seeds give {min(counts)} to {max(counts)}" in caption
+    caption = page.locator("figcaption", has_text="199 other seeds").inner_text()
+    assert f"With 199 other seeds {min(counts)} to {max(counts)} chains agree" in caption
     assert 105 in counts
     assert "own biases, 105 lie" in page.locator("#fig-front figcaption").inner_text()
     plain = opened("book/intro.html", java_script_enabled=False)
