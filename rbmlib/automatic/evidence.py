@@ -110,7 +110,7 @@ class Evidence(NamedTuple):
         if self.summed is None or not self.held:
             return [*self._of_runs(), *self._of_bounds()]
         what = f"a sum over {self.summed.n_states:,} states holds"
-        held = Check(what, True, self.summed.share, unit="of Z")
+        held = Check(what, True, self.summed.share, unit="of this value")
         if not self.summed.error:  # all states: a run that lies above is so by chance
             return [held]
         above = max(apart(run, self.summed) for run in (self.forward, self.other))
@@ -311,7 +311,9 @@ def reason(last: Evidence) -> str:
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
-        said.append(f"modes may hold {last.unseen:.1%} of Z more, which the error bar includes")
+        said.append(
+            f"the modes that were found may hold {last.unseen:.1%} of Z more, which the error bar includes"
+        )
     if not last.one_base and not last.other.converged:
         said.append(f"the ESS of the second base, {last.other.ess:.0f}, is too low to show a mode "
                     "that the first lost")  # fmt: skip

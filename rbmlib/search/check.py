@@ -159,7 +159,7 @@ def _checked(model, estimate, n_states) -> Estimate:
     if low > estimate.interval[1] + _margin(low):
         return _outside(estimate, Check(above, False, gap, unit="nats", disagreement=gap), numbers)
     share = math.exp(min(0.0, log_sum - estimate.log_z))
-    found = [Check(f"{what} holds", True, share, unit="of Z")]
+    found = [Check(f"{what} holds", True, share, unit="of this value")]
     if gap > 0 and not math.isnan(estimate.std_error):
         found = [Check(f"within its error, {above}", True, gap, unit="nats")]
     if not (on_request and passed and share >= HELD and model.visible.values is not None):
