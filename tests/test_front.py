@@ -58,7 +58,7 @@ def test_what_pages_say_of_adding_up_is_what_was_measured():
         (BOOK / page).read_text(encoding="utf-8")
         for page in ("learn/01_start.ipynb", "exercises/start.md")
     )
-    few, minutes = re.search(r"seconds with (\d+) units, (\w+) minutes with 30", lesson).groups()
+    few, minutes = re.search(r"has (\d+) units, and (\w+) minutes with 30", lesson).groups()
     assert 1.5 < seconds[int(few)] < 60
     assert minutes == words[round(2**4 * seconds[26] / 60)]
     part, days = re.search(r"A (\w+) of a second becomes (\w+) days", exercises).groups()
@@ -73,7 +73,7 @@ def test_chains_that_missed_a_mode_agree_with_one_another(facts):
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
     assert facts["h20_good"] == "100%"
     first_lesson = (BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8")
-    assert f"Of these, {missed} agree" in first_lesson
+    assert f"Of the chains, {missed} agree" in first_lesson
 
 
 def test_tempering_wins_on_two_models_and_not_on_the_third():

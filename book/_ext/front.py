@@ -23,7 +23,7 @@ SAMPLERS = {  # rows of rts_tempered: sampler, estimator and what the text calls
     "BAR": ("bar", None),
     "RTS": ("tempered", "simulated"),
 }
-VERDICTS = ["verdicts", "verdicts_new"]
+VERDICTS = ["verdicts", "verdicts_new", "verdicts_log_z"]
 MODELS = ["pcd_10", "pcd_200", "cd25_500"]
 
 

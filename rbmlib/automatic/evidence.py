@@ -312,7 +312,7 @@ def reason(last: Evidence) -> str:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
         said.append(
-            f"the modes that were found may hold {last.unseen:.1%} of Z more, which the error bar includes"
+            f"modes that were found may hold {last.unseen:.1%} of Z more, as the error bar says"
         )
     if not last.one_base and not last.other.converged:
         said.append(f"the ESS of the second base, {last.other.ess:.0f}, is too low to show a mode "
