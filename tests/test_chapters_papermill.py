@@ -99,14 +99,14 @@ def papermill(source, target, cwd, parameters: dict):
 def small_parameters(chapter) -> dict:
     declared = parameters_of(chapter)
     numbers = {k: v for k, (kind, v) in declared.items() if kind == "int" and v > 1}
-    if chapter.stem in SMALL:
-        return SMALL[chapter.stem]
+    if short(chapter) in SMALL:
+        return SMALL[short(chapter)]
     halves = {name: n // 2 for name, n in numbers.items()}
     return halves | ({"seed": 20} if "seed" in declared else {})
 
 
 def test_small_parameters_are_of_chapters():
-    assert {*SMALL} <= {path.stem for path in chapter_paths()}
+    assert {*SMALL} <= {short(path) for path in chapter_paths()}
 
 
 def test_a_new_chapter_has_small_parameters(chapter, monkeypatch):
