@@ -15,7 +15,7 @@ from ..results import (
     needed_ess,
     skewed_interval,
 )
-from ..search.summed import HELD, Summed
+from ..search.summed import HELD, LOST, Summed
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
@@ -57,7 +57,7 @@ class Evidence(NamedTuple):
         """Whether a sum over states holds nearly all of Z, by the chains of either base."""
         if self.summed is None or not self.summed.holds_z:
             return False
-        if self.second is None or not self.other.converged or self.second.lost >= 1 - HELD:
+        if self.second is None or not self.other.converged or self.second.lost >= LOST:
             return True
         return not NEARLY <= self.second.share < HELD  # then the sum falls a little short
 
@@ -101,8 +101,8 @@ class Evidence(NamedTuple):
         if self.summed is not None and self.held:
             if not self.summed.error:  # over all states
                 return "exact"
-            agrees = self.second is not None and self.second.lost < 1 - HELD
-            return "verified" if agrees and not self.one_base else "consistent"
+            agrees = self.second is not None and not self.one_base  # else a check failed
+            return "verified" if agrees else "consistent"
         return "consistent"
 
     def checks(self) -> list[Check]:

@@ -22,7 +22,7 @@ from .beam import Beam, descents
 
 WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
 HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
-LOST = 0.5  # of the sum: chains that surely miss as much have failed
+LOST = 0.03  # of the sum: chains that surely miss as much do not know what lies outside of it
 SURE = 3.0  # standard errors
 FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
 Z95 = 1.96

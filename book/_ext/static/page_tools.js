@@ -3,12 +3,13 @@
 "use strict";
 for (const button of document.querySelectorAll(".page-tools button")) {
   const article = button.closest("article");
+  const press = (hides) => {
+    article.classList.toggle("no-code", hides);
+    button.setAttribute("aria-pressed", hides);
+  };
   button.hidden = false;
-  button.addEventListener("click", () => {
-    const off = article.classList.toggle("no-code");
-    button.setAttribute("aria-pressed", off);
-  });
-  if (location.pathname.includes("/check/")) button.click(); // tables and verdicts are read there
+  button.addEventListener("click", () => press(button.ariaPressed !== "true"));
+  press(button.ariaPressed === "true");
 }
 const reached = new ResizeObserver((entries) => {
   for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
