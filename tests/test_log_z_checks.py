@@ -66,6 +66,8 @@ def test_a_second_base_agrees_unless_it_is_too_low_with_a_high_ess(
         ({"summed": Summed(9.0, 9, 1.7, 1e-3, lost=0.2)}, "contradicted"),
         ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 1e-3)},
          "verified"),
+        ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 0.1)},
+         "consistent"),
         ({"summed": Summed(10.0, 9, 0.01, 1e-3), "second": Summed(10.0, 9, 0.02, 1e-3, lost=0.04)},
          "inconclusive"),
         ({"summed": Summed(10.0, 9, 0.01, 1e-3, lost=0.04), "second": Summed(10.0, 9, 0.02, 1e-3)},
@@ -82,6 +84,18 @@ def test_a_verdict_is_what_the_evidence_shows(changed, verdict):
     made = of_runs(**changed)
     assert made.verdict == verdict
     assert made.passed == (verdict not in ("inconclusive", "contradicted"))
+
+
+def test_a_sum_has_beside_it_what_either_base_surely_finds_outside():
+    summed = Summed(10.0, 9, 0.01, 0.01)
+    for outside, used in ((0.02, 0.01), (0.09, 0.09), (0.0, 0.01)):
+        second = summed._replace(outside=outside)
+        made = of_runs(summed=summed, second=second)
+        assert made.log_z == pytest.approx(10 + np.log1p(used), rel=1e-12)
+        assert made.std_error == pytest.approx(0.01 / (1 + used), rel=1e-12)
+        assert made.interval[1] == pytest.approx(10 + np.log1p(used + 0.0196), rel=1e-6)
+        unsure = made._replace(other=run(converged=False), second=second)
+        assert unsure.best is summed
 
 
 def test_a_bound_that_is_the_value_is_not_contradicted_by_the_runs_below_it():
@@ -138,7 +152,7 @@ def test_chains_that_miss_what_a_sum_knows_are_not_trusted():
         made = of_runs(summed=summed, second=summed._replace(lost=0.0))
         assert not made.held
         assert [c.name for c in made.checks() if not c.passed] == [
-            "of the sum over states the chains miss"
+            "the chains miss, of what the sum over states holds,"
         ]
         assert made._replace(summed=summed._replace(lost=0.0)).passed
     failed = of_runs(summed=Summed(40.0, 9, 1e-9, 1e-3, lost=1.0))._replace(bound=40.0)

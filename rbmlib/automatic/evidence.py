@@ -15,7 +15,7 @@ from ..results import (
     needed_ess,
     skewed_interval,
 )
-from ..search.summed import HELD, LOST, Summed
+from ..search.summed import HELD, LOST, Z95, Summed
 
 ROUNDING = 1e-9  # of log Z
 MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
@@ -62,13 +62,19 @@ class Evidence(NamedTuple):
         return not NEARLY <= self.second.share < HELD  # then the sum falls a little short
 
     @property
+    def best(self) -> Summed:
+        """The sum, with what lies outside by the base whose chains surely find more there."""
+        more = self.second is not None and self.other.converged
+        return self.second if more and apart(self.second, self.summed) > Z95 else self.summed
+
+    @property
     def found(self) -> float:
         """log Z by a sum that holds nearly all, with what chains found outside.
 
         Else of both directions, which needs no even weights; of very few chains, of one alone.
         """
         if self.summed is not None and self.held:
-            return self.summed.log_z
+            return self.best.log_z
         some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
         return self.joint.log_z if some else self.forward.log_z
 
@@ -101,8 +107,8 @@ class Evidence(NamedTuple):
         if self.summed is not None and self.held:
             if not self.summed.error:  # over all states
                 return "exact"
-            agrees = self.second is not None and not self.one_base  # else a check failed
-            return "verified" if agrees else "consistent"
+            agrees = self.second is not None and self.second.surely_holds_z
+            return "verified" if agrees and not self.one_base else "consistent"
         return "consistent"
 
     def checks(self) -> list[Check]:
@@ -110,10 +116,10 @@ class Evidence(NamedTuple):
         if self.summed is None or not self.held:
             return [*self._of_runs(), *self._of_bounds()]
         what = f"a sum over {self.summed.n_states:,} states holds"
-        held = Check(what, True, self.summed.share, unit="of this value")
+        held = Check(what, True, self.best.share, unit="of this value")
         if not self.summed.error:  # all states: a run that lies above is so by chance
             return [held]
-        above = max(apart(run, self.summed) for run in (self.forward, self.other))
+        above = max(apart(run, self.best) for run in (self.forward, self.other))
         return [held, *self._second(), _above("the higher run lies above the value by", above)]
 
     def _of_runs(self) -> list[Check]:
@@ -125,7 +131,7 @@ class Evidence(NamedTuple):
         two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
         return [
             _even("effective sample size", forward),
-            _even("effective sample size from above", backward),
+            _even("effective sample size of the reverse run", backward),
             Check("forward and reverse runs differ by", abs(reverse) < DISAGREEMENT, reverse,
                   DISAGREEMENT, "s.e.", contradicts=forward.converged and backward.converged),
             Check(f"{two} differ by", second < DISAGREEMENT and below, second, DISAGREEMENT,
@@ -136,7 +142,7 @@ class Evidence(NamedTuple):
         checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
-            name = "of the sum over states the chains miss"
+            name = "the chains miss, of what the sum over states holds,"
             checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
         if self.sought:
             name = "modes that were sought add, to what these runs found there,"
@@ -158,12 +164,12 @@ class Evidence(NamedTuple):
         if self.second is None or self.one_base:
             return []
         passed = self.other.converged and self.second.holds_z
-        outside, ess = 1 - self.second.share, f"ESS {self.other.ess:.0f}"
+        outside, lost, ess = 1 - self.second.share, self.second.lost, f"ESS {self.other.ess:.0f}"
         name = f"a second base does not confirm the sum: its {ess} is too low to tell"
         if self.other.converged:
-            name = f"a second base {'confirms' if passed else 'does not confirm'} the sum: outside "
-            name += (
-                f"it finds {outside:.1%} of Z, of the sum it misses {self.second.lost:.1%}, {ess}"
+            name = (
+                f"a second base ({ess}) {'confirms' if passed else 'does not confirm'} the sum: it "
+                f"finds {outside:.1%} of Z outside, and misses {lost:.1%} of the sum"
             )
         return [Check(name, passed)]
 
@@ -195,7 +201,7 @@ class Evidence(NamedTuple):
         """Of both directions, and what they lack; if a check failed, the largest disagreement."""
         lacking = math.log1p(self.unseen)
         if self.passed and self.summed is not None and self.held:
-            return self.summed.std_error
+            return self.best.std_error
         if self.passed:
             return math.hypot(self.joint.std_error, lacking)
         return math.hypot(self.forward.std_error, lacking, self.disagreement)
@@ -209,7 +215,7 @@ class Evidence(NamedTuple):
         if not self.passed:
             return self.lower_end, self.upper_end
         if self.summed is not None and self.held:
-            return self.summed.interval()
+            return self.best.interval()
         low, high = skewed_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
 

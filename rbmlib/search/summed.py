@@ -149,6 +149,11 @@ class Summed(NamedTuple):
         return self.share >= HELD and self.lost < LOST
 
     @property
+    def surely_holds_z(self) -> bool:
+        """Nearly all of it, where chains find as much outside as their error leaves open."""
+        return self.outside + Z95 * self.error <= 1 / HELD - 1
+
+    @property
     def std_error(self) -> float:
         return self.error * self.share
 
