@@ -132,6 +132,7 @@ def test_estimates_of_another_model_are_refused():
                 rl.log_likelihood(MINE, np.eye(5), log_z)
 
 
+@pytest.mark.filterwarnings("error::rbmlib.ConvergenceWarning")
 def test_rows_that_have_more_than_all_of_the_probability_are_told():
     """By their distinct states alone: repeated rows of data prove nothing."""
     every = (np.arange(32)[:, None] >> np.arange(5)) & 1
@@ -192,6 +193,8 @@ READ = [  # arrays, what the caller says, the model or the error
     ({"components_": SQUARE, "intercept_visible_": C, "intercept_hidden_": -C}, {},
      BernoulliRBM(SQUARE.T, C, -C)),
     ({"vishid": SQUARE, "visbiases": C, "hidbiases": -C}, {}, BernoulliRBM(SQUARE, C, -C)),
+    ({"vishid": SQUARE, "visbiases": C, "hidbiases": -C}, {"layout": "hidden_visible"},
+     BernoulliRBM(SQUARE.T, C, -C)),
     # units
     (STATE, {"units": "spins"}, SPINS),
     (STATE | {"units": "spins"}, {}, SPINS),

@@ -15,7 +15,7 @@ from rbmlib.models.mean_field import best_lower_bound, lower_bounds
 from rbmlib.search import modes
 from rbmlib.search.beam import Beam, descents
 from rbmlib.search.modes import find_modes, hunting_starts, in_single
-from rbmlib.search.summed import FEW, Z95, StateSum, Summed
+from rbmlib.search.summed import FEW, SURE, Z95, StateSum, Summed
 
 LAYERS = {
     "bits": lambda rng, n: rl.Binary(rng.normal(size=n)),
@@ -106,6 +106,8 @@ def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     assert found.error == pytest.approx(FEW / Z95 / 50)
     wanted = known.log_sum, known.log_sum + np.log1p(3 / 50)
     assert found.interval() == pytest.approx(wanted, rel=1e-12)
+    half = Summed.of(known, MODEL, [(np.full(50, known.log_sum + np.log(0.5)), inside)], None)
+    assert half.lost == pytest.approx(0.5 - SURE * 0.5 * FEW / Z95 / 50)  # surely not found
 
 
 def glass(n_visible, n_hidden, beta, rng):
