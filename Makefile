@@ -80,7 +80,7 @@ elsewhere: $(STAMP)  ## the stored notebooks and the library as on other process
 	@$(BIN)/python book/_tools/elsewhere.py
 
 QUICK := structure results models paths mcmc store sweep sweep_declarations log_z_checks \
-         planted error_bars uneven values_said refusals notebooks page claims judge
+         planted uneven values_said refusals notebooks page claims judge
 check: $(STAMP)  ## a fast part of the tests, for work in progress (under two minutes)
 	$(call threads,1) $(BIN)/pytest -q -n $(JOBS) --dist loadscope \
 	  -m "not statistical and not nightly and not chapters and not pages and not processes" $(QUICK:%=tests/test_%.py)

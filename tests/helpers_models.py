@@ -1,4 +1,4 @@
-"""Models that several test files look at: small ones, digits, modes missed, units recounted."""
+"""Models that several test files look at: small ones, modes missed, units recounted."""
 
 import warnings
 
@@ -11,9 +11,6 @@ from rbmbook.testsystems import of_spins
 from rbmlib import BernoulliRBM, GeometricPath, datasets
 
 PUBLISHED = {"h10": 226.113155, "h20": 221.066790}  # log Z as the papers print it
-# Models of the repository of the same kind, made as easy as those: pixels, units, strength.
-ALIKE = {"pcd_10 made weaker": ("pcd_10", 10, 0.6), "cd1_20 made weaker": ("cd1_20", 16, 0.6)}
-DIGITS = [*PUBLISHED, *ALIKE]
 
 
 RNG = np.random.default_rng(9)
@@ -80,22 +77,6 @@ def published(name: str) -> BernoulliRBM:
     if where[name] == "not here":
         pytest.skip(f"{name} is not on this machine: put it in a folder and name it RBMLIB_DATA")
     return datasets.load_rbm(name)
-
-
-def digits(name: str) -> tuple[BernoulliRBM, float]:
-    """A model of digits, published or like those, and its log Z."""
-    if name in PUBLISHED:
-        return published(name), PUBLISHED[name]
-    source, n, strength = ALIKE[name]
-    rbm = datasets.load_rbm(source)
-    weaker = BernoulliRBM(strength * rbm.weights[:, :n], rbm.visible_bias, rbm.hidden_bias[:n])
-    return weaker, rl.exact(weaker).log_z
-
-
-def digits_path(name: str) -> tuple[GeometricPath, float]:
-    """From the base rate of the training images to a model of digits, and the model's log Z."""
-    rbm, log_z = digits(name)
-    return GeometricPath(rbm, base=rl.base_rate(datasets.load_mnist().train)), log_z
 
 
 def coupled_rbm():

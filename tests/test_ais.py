@@ -1,18 +1,10 @@
 """Annealed importance sampling: unbiased both ways, honest intervals, where chains begin."""
 
-import tracemalloc
 from importlib import import_module
 
 import numpy as np
 import pytest
-from helpers_models import (
-    HIDDEN_BASE,
-    SMALL,
-    SMALL_LOG_Z,
-    hopfield_rbm,
-    quiet,
-    quiet_path,
-)
+from helpers_models import HIDDEN_BASE, SMALL, SMALL_LOG_Z, quiet, quiet_path
 from helpers_stats import (
     assert_no_rejection,
     joint_table,
@@ -27,9 +19,7 @@ from helpers_stats import (
 import rbmlib as rl
 from rbmlib import GeometricPath, numerics
 from rbmlib._kernels import gibbs, layers
-from rbmlib.estimators.ais import recorded_steps
 from rbmlib.estimators.reverse_ais import resampled
-from rbmlib.results import log_mean_interval, needed_ess, summarise_log_weights
 from rbmlib.sampling import compiled as seam
 
 DIRECTIONS = {"forward": (rl.ais, 1), "reverse": (rl.reverse_ais, -1)}
@@ -63,39 +53,6 @@ def test_plain_means_are_bounds_by_many_standard_errors(direction, bound, n_step
     assert sign * (SMALL_LOG_Z - found.mean_log_z) > least * found.mean_std_error
 
 
-def group_summaries(run, size):
-    """What `ais` would have said of each group of ``size`` chains."""
-    summaries = [summarise_log_weights(group) for group in run.log_weights.reshape(-1, size)]
-    intervals = np.array([log_mean_interval(s, size) for s in summaries])
-    return intervals, np.array([s.ess for s in summaries])
-
-
-def coverage(intervals, log_z):
-    """Shares of the intervals that lie below, around and above ``log_z``."""
-    low, high = intervals.T
-    return np.mean(high < log_z), np.mean((low <= log_z) & (log_z <= high)), np.mean(low > log_z)
-
-
-@pytest.mark.statistical
-def test_intervals_of_converged_runs_cover_though_the_same_weights_select_them():
-    """Patterns of unequal depth: Student's intervals of converged runs of 30 chains cover 76%.
-
-    At least 92%, and below 99% (the interval is wide on purpose), up to 2.6 standard errors of the
-    count. Selection is real: the other runs lie higher.
-    """
-    rbm, size = hopfield_rbm(100, 6, rng=1), 30
-    betas = rl.schedules.linear(25)
-    run = quiet(rl.ais, quiet_path(rbm, None), betas, 2000 * size, 0, n_recorded=2)
-    intervals, ess = group_summaries(run, size)
-    chosen = ess >= needed_ess(size)
-    assert abs(chosen.mean() - 0.3) < 0.1
-    around = coverage(intervals[chosen], rl.exact(rbm).log_z)[1]
-    noise = 2.6 * np.sqrt(0.95 * 0.05 / chosen.sum())
-    assert 0.92 - noise < around < min(0.99 + noise, 1)
-    values = intervals @ [0.5, 0.5]
-    assert values[chosen].mean() < values[~chosen].mean()
-
-
 @pytest.mark.always
 @pytest.mark.statistical
 def test_on_the_fly_quantities_are_those_of_p_beta():
@@ -104,12 +61,11 @@ def test_on_the_fly_quantities_are_those_of_p_beta():
     30 runs of 1,000 chains against enumeration, in standard errors over runs. A ratio of
     weighted means is biased by 1 / ESS < 1e-3 of its variance: a tenth of a standard error.
     """
-    path, betas, rows, wanted = GeometricPath(SMALL), np.linspace(0, 1, 61), [], []
+    path, rows, wanted = GeometricPath(SMALL), [], []
     for seed in range(30):
-        run = rl.ais(path, betas, 1000, seed, n_recorded=6, slopes=True)
+        run = rl.ais(path, np.linspace(0, 1, 61), 1000, seed, n_recorded=6, slopes=True)
         columns = [run.trace[name] for name in ("slope_mean", "slope_variance")]
         rows.append(np.column_stack([run.log_z_path, *columns]))
-    np.testing.assert_allclose(run.betas, np.linspace(0, 1, 6), atol=0.5 / 60)
     base, target = rbm_table(path.at(0.0)), rbm_table(SMALL)
     for beta in run.betas:
         table = (1 - beta) * base + beta * target
@@ -117,14 +73,11 @@ def test_on_the_fly_quantities_are_those_of_p_beta():
         p = joint.sum(axis=1)
         # the slope of log p*(v) is the mean over h given v of the slope of log p*(v, h)
         slope = (joint * (target - base)).sum(axis=1) / p
-        variance = p @ (slope - p @ slope) ** 2
-        wanted.append([log_sum(table), p @ slope, variance])
+        wanted.append([log_sum(table), p @ slope, p @ (slope - p @ slope) ** 2])
     rows, wanted = np.array(rows), np.array(wanted)
-    # log Z_0 is known, so its column has no spread in the first row
-    assert np.abs(rows[:, 0, 0] - wanted[0, 0]).max() < 1e-12
-    z = z_score(rows[:, 1:], wanted[1:]).ravel()
-    first = z_score(rows[:, 0, 1:], wanted[0, 1:])
-    assert_no_rejection(two_sided(np.concatenate([z, first])), "on-the-fly quantities")
+    assert np.abs(rows[:, 0, 0] - wanted[0, 0]).max() < 1e-12  # log Z_0 is known
+    z = np.r_[z_score(rows[:, 1:], wanted[1:]).ravel(), z_score(rows[:, 0, 1:], wanted[0, 1:])]
+    assert_no_rejection(two_sided(z), "on-the-fly quantities")
 
 
 @pytest.mark.parametrize("n_steps", [1, 5, 999])
@@ -133,21 +86,13 @@ def test_history_ends_where_the_run_ends_and_does_not_grow_with_its_steps(n_step
     run = quiet(rl.ais, GeometricPath(SMALL), betas, n_chains=10, rng=0, n_recorded=50)
     assert len(run.betas) == len(run.log_z_path) == length
     assert all(len(column) == length for column in run.trace.values())
-    assert (np.diff(run.betas) > 0).all()
-    assert run.betas[[0, -1]].tolist() == [0, 1]
+    assert run.trace["step"][[0, -1]].tolist() == [0, n_steps]
+    assert np.ptp(np.diff(run.trace["step"])) <= 1
+    np.testing.assert_allclose(run.betas, run.trace["step"] / n_steps)
     assert run.n_sweeps == n_steps
     # recorded weights lack the last correction of the fixed-point weights, 1e-3 nats or less
     assert run.log_z_path[-1] == pytest.approx(run.log_z, abs=1e-2)
     assert run.trace["ess"][[0, -1]] == pytest.approx([10, run.ess], rel=1e-2)
-
-
-@pytest.mark.parametrize(("n_steps", "n_recorded"), [(10, 3), (10, 11), (7, 5), (1, 2)])
-def test_looks_are_after_steps_the_last_included(n_steps, n_recorded):
-    looks = recorded_steps(n_steps, n_recorded)[1:]
-    assert looks[0] >= 1
-    assert looks[-1] == n_steps
-    assert len(looks) == n_recorded - 1
-    assert np.ptp(np.diff([0, *looks])) <= 1
 
 
 @pytest.mark.parametrize(
@@ -169,22 +114,6 @@ def test_states_in_parts_have_the_same_digits(kinds, monkeypatch):
     np.testing.assert_allclose(runs[0].states, runs[1].states, rtol=rtol, atol=rtol)
     for name, column in runs[0].trace.items():
         np.testing.assert_allclose(runs[1].trace[name], column, rtol=10 * rtol, err_msg=name)
-
-
-def test_a_chain_takes_eight_kilobytes(monkeypatch):
-    """Of 784 x 500: beside it, arrays of some chains at a time, here of 64."""
-    monkeypatch.setattr(numerics, "MOST_NUMBERS", 1284 * 64)
-    rng = np.random.default_rng(0)
-    rbm = rl.BernoulliRBM(rng.normal(size=(784, 500)) / 20, np.zeros(784), np.full(500, -1.0))
-    path, betas = GeometricPath(rbm, rng.normal(size=784)), rl.schedules.linear(2)
-    peaks = []
-    with rl.using(independent_check=False):  # whose sums have a size of their own
-        for n in (20, 1000, 3000):  # the first compiles
-            tracemalloc.start()
-            quiet(rl.ais, path, betas, n, rng=0)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-            tracemalloc.stop()
-    assert peaks[2] - peaks[1] < 2000 * 8000
 
 
 def test_a_generator_goes_on_and_no_seed_is_another_each_time():
@@ -230,13 +159,18 @@ def test_estimate_says_where_its_chains_began():
     np.testing.assert_array_equal(auto.log_weights, exact.log_weights)
     assert auto.settings["start"] == exact.settings["start"] == "exact samples"
     assert "7 sweeps" in chains.settings["start"]
-    own = rl.sample(SMALL, 200, rng=3).states
-    assert rl.reverse_ais(path, betas, 200, 0, start=own).settings["start"] == "given"
-    with pytest.raises(ValueError, match="200 chains, but n_chains is 100"):
-        rl.reverse_ais(path, betas, n_chains=100, start=own)
     large = GeometricPath(rl.testsystems.random_rbm(30, 23, coupling=0.5, rng=0))
     run = quiet(rl.reverse_ais, large, betas, n_chains=100, rng=0, n_burn_in=10)
     assert "chains annealed forward" in run.settings["start"]
+
+
+@pytest.mark.parametrize("name", ["reverse_ais", "bar"])
+def test_chains_burn_in_for_as_many_sweeps_as_asked(name, monkeypatch):
+    taken, module = [], import_module("rbmlib.estimators.reverse_ais")
+    sweep = module.sweep
+    monkeypatch.setattr(module, "sweep", lambda *a: taken.append(a[2:4]) or sweep(*a))
+    quiet(getattr(rl, name), GeometricPath(SMALL), [0, 1], 20, 0, start="chains", n_burn_in=7)
+    assert taken == [(1.0, 7)]
 
 
 @pytest.mark.parametrize("name", ["reverse_ais", "bar"])
@@ -296,11 +230,12 @@ def test_resampling_is_systematic():
 
 
 def test_given_states_are_not_changed():
-    states = rl.sample(SMALL, 50, rng=0).states.astype(np.float32)
+    states, betas = rl.sample(SMALL, 50, rng=0).states.astype(np.float32), rl.schedules.linear(10)
     before = states.copy()
-    run = rl.reverse_ais(GeometricPath(SMALL), rl.schedules.linear(10), 50, 0, start=states)
+    run = rl.reverse_ais(GeometricPath(SMALL), betas, 50, 0, start=states)
     np.testing.assert_array_equal(states, before)
     np.testing.assert_array_equal(run.states, before)  # of beta = 1, where chains begin
+    assert run.settings["start"] == "given"
 
 
 @pytest.mark.parametrize("scale", [1e3, 1e6])

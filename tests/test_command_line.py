@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import numba
@@ -16,7 +17,8 @@ from helpers_models import coupled_rbm
 
 import rbmlib as rl
 from rbmlib import __main__ as commands
-from rbmlib.__main__ import _interval, main
+from rbmlib.__main__ import main
+from rbmlib.context import settings
 
 
 @pytest.fixture(scope="module")
@@ -62,14 +64,6 @@ def test_the_settings_that_are_printed_give_the_same_digits_again(saved):
     again = run("logz", saved, "--estimate", *options[1].split())
     first, second = (x.stdout.partition("seconds ")[0] for x in (done, again))
     assert first == second
-
-
-def test_no_interval_is_said_in_words():
-    missed = rl.Estimate("log_z", 1.0, 9.0, (7.0, np.inf), verdict="inconclusive")
-    assert _interval(missed).startswith("no interval: ")
-    assert "above 7.0" in _interval(missed)
-    bracket = rl.Estimate("log_z", 1.0, 9.0, (0.0, 7.0), verdict="inconclusive")
-    assert _interval(bracket) == "a check failed: log Z is from 0.0 to 7.0"
 
 
 @pytest.mark.parametrize("kind", ["npy", "npz", "csv"])
@@ -132,39 +126,50 @@ def test_names_layout_and_units_are_options(arrays):
     assert (done.returncode, "units are known" in done.stderr) == (2, True)
 
 
-def test_every_answer_names_the_units(arrays, saved):
-    """With a hint at the option that says them, but not where it would be refused."""
-    path, _ = arrays
-    command = ("logz", path, "--names", "weights=J,visible_bias=u,hidden_bias=v")
-    for estimate in ((), ("--estimate", "--steps", "20")):
-        first, *_ = run(*command, *estimate).stdout.splitlines()
-        assert first.endswith("m.npz (30 x 8, units 0/1); if its units are -1/+1: --units spins")
-        first, *_ = run(*command, *estimate, "--units", "spins").stdout.splitlines()
-        assert first.endswith("m.npz (30 x 8, units -1/+1)")
-        content = json.loads(run(*command, *estimate, "--units", "spins", "--json").stdout)
-        assert content["settings"]["model"] == "30 x 8, units -1/+1"
-    for model, size in ((saved, "40 x 12"), ("pcd_10", "784 x 10")):
-        first, *_ = run("logz", model).stdout.splitlines()
-        assert first == f"model        {model} ({size}, units 0/1)"
-
-
-def test_rows_of_spins_are_refused_beside_bits(saved, tmp_path):
-    """With and without a threshold, which would make other data of them."""
-    np.save(file := str(tmp_path / "x.npy"), np.sign(np.random.default_rng(0).normal(size=(9, 40))))
-    for more in ((), ("--threshold", "0"), ("--threshold", "0.5", "--estimate", "--steps", "20")):
-        done = run("logz", saved, "--data", file, *more)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "holds -1 and +1 alone" in done.stderr
-        assert "--units spins" in done.stderr
-        assert "T makes bits" not in done.stderr
+def refuse(constant):
+    raise AssertionError(f"{constant} is not JSON")
 
 
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
-    target = tmp_path / "estimate.json"
-    done = run("logz", saved, "--json", "--save", str(target))
-    content = json.loads(done.stdout)
-    assert content["log_z"] == rl.Estimate.load(target).log_z
-    assert content["log_z"] == pytest.approx(rl.exact(model).log_z, abs=1e-9)
+    """In JSON's numbers alone, and never written over the model."""
+    target, before = tmp_path / "estimate.json", Path(saved).read_bytes()
+    for more in ((), ("--estimate", "--steps", "20")):  # an earlier estimate may be replaced
+        done = run("logz", saved, "--json", "--save", str(target), *more)
+        content = json.loads(done.stdout, parse_constant=refuse)
+        assert content["log_z"] == rl.Estimate.load(target).log_z
+        assert content["log_z"] == pytest.approx(rl.exact(model).log_z, abs=0.1)
+    (tmp_path / "folder.json").mkdir()
+    for name, words in (("model.npz", "ends in .json"), ("folder.json", "no regular file")):
+        done = run("logz", saved, "--save", str(tmp_path / name))
+        assert (done.returncode, words in done.stderr) == (2, True)
+    assert Path(saved).read_bytes() == before
+
+
+def test_files_that_would_take_all_memory_are_refused(saved, tmp_path, monkeypatch):
+    buffer = io.BytesIO()
+    lies = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 40)}
+    np.lib.format.write_array_header_1_0(buffer, lies)
+    (tmp_path / "lies.npy").write_bytes(buffer.getvalue() + bytes(96))
+    (tmp_path / "empty.npy").touch()
+    np.save(tmp_path / "any.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
+    for name, words in (("lies", "not enough memory"), ("empty", "empty.npy"), ("any", "any.npy")):
+        done = run("logz", saved, "--data", str(tmp_path / f"{name}.npy"))
+        assert (done.returncode, done.stdout, words in done.stderr) == (2, "", True)
+        assert "pickle" not in done.stderr
+    (tmp_path / "zero.npz").symlink_to("/dev/zero")
+    assert "zero.npz" in run("logz", str(tmp_path / "zero.npz")).stderr
+
+
+def test_a_closed_pipe_is_no_error_and_a_full_output_is_named():
+    command = f"{sys.executable} -m rbmlib data; echo status $? >&2"
+    done = subprocess.run(["sh", "-c", f"({command}) | true"], capture_output=True, text=True)
+    assert done.stderr.splitlines() in (["status 141"], ["status 0"])
+    if Path("/dev/full").exists():
+        done = subprocess.run(
+            ["sh", "-c", f"({command}) > /dev/full"], capture_output=True, text=True
+        )
+        full = "error: [Errno 28] No space left on device: 'standard output'"
+        assert done.stderr.splitlines() == [full, "status 2"]
 
 
 @pytest.mark.parametrize(
@@ -173,10 +178,11 @@ def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path
         (["no-such-model"], ["no-such-model", "expected one of"]),
         (["MODEL", "--budget", "0"], ["budget_seconds is 0.0"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
-        (["MODEL", "--data", "mnist", "--threshold", "0.5"], ["--threshold is 0.5"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
         (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),
         (["MODEL", "--data", "absent.npy"], ["--data", "absent.npy"]),
+        (["MODEL", "--budget", "1e9"], ["seconds is 1000000000.0"]),
+        (["absent.npz"], ["no model file 'absent.npz': expected"]),
         (["MODEL", "--save", "absent/x.json"], ["--save", "absent/x.json"]),
         (["MODEL", "--threads", "0", "--estimate"], ["n_threads is 0"]),
         (["MODEL", "--seed", "-3", "--estimate"], ["rng is -3"]),
@@ -195,16 +201,33 @@ def test_data_lists_the_models():
     assert (done.returncode, "h500" in done.stdout, "pcd_20" in done.stdout) == (0, True, True)
 
 
-def test_an_interrupt_is_one_line(saved, monkeypatch):
-    """Exit code 130, as a shell has it."""
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [(KeyboardInterrupt(), 130, "stopped: nothing was written"),
+     (MemoryError("Unable to allocate 8 GiB"), 2, "error: not enough memory: Unable to allo")],
+)  # fmt: skip
+def test_an_interrupt_and_too_little_memory_are_one_line(saved, monkeypatch, error, code, words):
+    """Of exit code 130 the one, as a shell has it."""
 
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
+    def fails(*_, **__):
+        raise error
 
-    monkeypatch.setattr(commands, "log_z", interrupted)
+    monkeypatch.setattr(commands, "log_z", fails)
     done = run("logz", saved)
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "stopped: nothing was written\n"
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(words)
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_number_of_threads_is_handed_on(saved, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        commands,
+        "log_z",
+        lambda *a, **k: seen.append(settings.get().n_threads) or rl.log_z(*a, **k),
+    )
+    run("logz", saved, "--threads", "2")
+    assert seen == [2]
 
 
 def test_compiling_is_told_once(saved, monkeypatch):

@@ -1,24 +1,31 @@
-"""Committed data sets: contents, checks of SHA-256, and the registers."""
+"""Data sets: contents, checks of SHA-256, registers; published files, from a loopback server."""
 
 import hashlib
+import socket
 import subprocess
 import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from helpers_published import CONTENT, SHA256
 
 from rbmlib import datasets
-from rbmlib.datasets import DataCorrupt
+from rbmlib.datasets import DataCorrupt, DataUnavailable, files
 from rbmlib.datasets import register as _register
+from rbmlib.datasets.register import COMMITTED, Remote
 
 DATA = Path(__file__).parents[1] / "data"
 
 
-def test_mnist_is_the_genuine_one():
+def test_mnist_is_the_genuine_one_and_bits_and_labels_belong_together():
+    """Images of a 1 have fewest pixels; the first training image is the well-known 5."""
     data = datasets.load_mnist()
-    assert data.train.shape == (60000, 784)
-    assert data.test.shape == (10000, 784)
+    assert (data.train.shape, data.test.shape) == ((60000, 784), (10000, 784))
     assert {data.train.dtype, data.test.dtype, data.train_labels.dtype} == {np.dtype(np.uint8)}
     assert data.train.max() == data.test.max() == 1
     assert np.bincount(data.train_labels).tolist() == [
@@ -27,49 +34,28 @@ def test_mnist_is_the_genuine_one():
     assert np.bincount(data.test_labels).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009
     ]  # fmt: skip
-    assert data.label_names == tuple("0123456789")
-
-
-def test_mnist_bits_and_labels_belong_together():
-    """Images of a 1 have fewest pixels; the first training image is the well-known 5."""
-    data = datasets.load_mnist()
     on = data.train.sum(axis=1)
     means = [on[data.train_labels == digit].mean() for digit in range(10)]
-    assert np.argmin(means) == 1
-    assert np.argmax(means) == 0
+    assert (np.argmin(means), np.argmax(means)) == (1, 0)
     assert data.train_labels[:5].tolist() == [5, 0, 4, 1, 9]
     # Row 5 of that 5, where the grey levels are 3 18 18 18 126 136 175 26 166 255 247 127.
     assert np.flatnonzero(data.train[0].reshape(28, 28)[5]).tolist() == [17, 18, 20, 21, 22]
 
 
-def test_dna():
+def test_dna_is_the_genuine_one_and_its_bits_code_nucleotides():
+    """No nucleotide has two bits; introns begin with GT and end with AG at the junction."""
     data = datasets.load_dna()
-    assert data.train.shape == (2000, 180)
-    assert data.test.shape == (1186, 180)
+    assert (data.train.shape, data.test.shape) == ((2000, 180), (1186, 180))
     assert data.label_names == ("ei", "ie", "n")
     assert np.bincount(data.train_labels).tolist() == [464, 485, 1051]
     assert np.bincount(data.test_labels).tolist() == [303, 280, 603]
-    labels = np.concatenate([data.train_labels, data.test_labels])
-    assert np.bincount(labels).tolist() == [767, 765, 1654]
-
-
-def test_dna_bits_code_nucleotides():
-    """No nucleotide has two bits; introns begin with GT and end with AG at the junction."""
-    data = datasets.load_dna()
     triples = data.train.reshape(2000, 60, 3)
     assert triples.sum(axis=2).max() == 1
     symbols = np.where(triples.any(axis=2), np.array(list("ACG"))[triples.argmax(axis=2)], "T")
     windows = np.array(["".join(row) for row in symbols])
-    donors = windows[data.train_labels == 0]
-    acceptors = windows[data.train_labels == 1]
+    donors, acceptors = (windows[data.train_labels == label] for label in (0, 1))
     assert np.mean([window[30:32] == "GT" for window in donors]) > 0.95
     assert np.mean([window[28:30] == "AG" for window in acceptors]) > 0.95
-
-
-def test_a_data_set_is_shown_in_a_line():
-    assert (
-        repr(datasets.load_mnist()) == "<Dataset: train 60,000 x 784, test 10,000 x 784, 10 labels>"
-    )
 
 
 @pytest.mark.parametrize("load", [datasets.load_mnist, datasets.load_dna])
@@ -92,16 +78,6 @@ def test_every_npz_is_registered_unpickled_and_in_the_readme():
         assert _register.COMMITTED[name] in readme, name
         with np.load(path, allow_pickle=False) as arrays:
             assert all(arrays[key].dtype != object for key in arrays)
-
-
-def test_every_published_table_is_in_the_readme():
-    readme = (DATA / "README.md").read_text(encoding="utf-8")
-    tables = sorted((DATA / "published").glob("*.csv"))
-    assert len(tables) == 10
-    for path in tables:
-        assert f"`{path.name}`" in readme
-    for path in set(tables) - {DATA / "published" / "claims.csv"}:
-        assert hashlib.sha256(path.read_bytes()).hexdigest() in readme, path.name
 
 
 def test_committed_rbms_have_the_registered_shape():
@@ -129,13 +105,9 @@ def data_copy(tmp_path, monkeypatch):
     return path
 
 
-def test_committed_file_is_accepted_untouched(data_copy):
-    assert datasets.committed("dna/dna_binary.npz") == data_copy
-    assert datasets.load_dna.__wrapped__().train.sum() == datasets.load_dna().train.sum()
-
-
 @pytest.mark.parametrize("damage", ["bit", "truncated", "longer"])
 def test_damaged_committed_file_is_refused_by_name(data_copy, damage):
+    assert datasets.committed("dna/dna_binary.npz") == data_copy
     content = data_copy.read_bytes()
     middle = len(content) // 2
     flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
@@ -153,19 +125,8 @@ def test_missing_and_unregistered_committed_files(data_copy):
         datasets.committed("dna/other.npz")
 
 
-def test_committed_text_file():
-    first = datasets.committed("published/varopt_table1.csv").read_text().splitlines()[0]
-    assert first == "model,schedule,logz_exact,logz_hat,ess"
-
-
-@pytest.mark.parametrize("file", ["../README.md", "published/../../x.csv", "/etc/passwd"])
+@pytest.mark.parametrize("file", ["published/../../x.csv", "/etc/passwd", "", "."])
 def test_no_file_beside_the_data_folder_is_given(file):
-    with pytest.raises(ValueError, match=rf"file is '{file}': expected a path in the data folder"):
-        datasets.committed(file)
-
-
-@pytest.mark.parametrize("file", ["", "."])
-def test_the_data_folder_itself_is_no_file(file):
     with pytest.raises(ValueError, match=rf"file is '{file}': expected a path in the data folder"):
         datasets.committed(file)
 
@@ -186,3 +147,141 @@ def test_committed_data_need_no_pooch():
     code = load + "sys.exit('pooch' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+@pytest.fixture
+def server():
+    """A web server on loopback that serves CONTENT at /file and counts requests."""
+    requests = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            requests.append(self.path)
+            self.send_response(200 if self.path == "/file" else 404)
+            self.send_header("Content-Length", str(len(CONTENT)))
+            self.end_headers()
+            self.wfile.write(CONTENT)
+
+        def log_message(self, *args):
+            pass
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    yield SimpleNamespace(url=f"http://127.0.0.1:{httpd.server_port}", requests=requests)
+    httpd.shutdown()
+    httpd.server_close()
+
+
+def register(monkeypatch, url, sha256=SHA256):
+    monkeypatch.setitem(_register.REMOTE, "sample", Remote("sample.bin", url, sha256))
+
+
+def closed_port():
+    """A loopback port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def test_download_goes_to_the_cache_once(server, data_folders, monkeypatch, capfd):
+    register(monkeypatch, server.url + "/file")
+    path = datasets.fetch("sample")
+    assert path == data_folders.cache / "sample.bin"
+    assert path.read_bytes() == CONTENT
+    assert datasets.fetch("sample") == path
+    assert server.requests == ["/file"]
+    assert list(data_folders.own.iterdir()) == []
+    assert [entry.name for entry in data_folders.cache.iterdir()] == ["sample.bin"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_own_folder_comes_first_without_network(server, data_folders, monkeypatch):
+    register(monkeypatch, server.url + "/file")
+    (data_folders.own / "sample.bin").write_bytes(CONTENT)
+    data_folders.cache.mkdir()
+    (data_folders.cache / "sample.bin").write_bytes(b"not looked at")
+    assert datasets.fetch("sample") == data_folders.own / "sample.bin"
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "remedy"), [("own", "never writes to"), ("cache", "delete it and ask again")]
+)
+def test_wrong_file_is_refused_not_overwritten(server, data_folders, monkeypatch, folder, remedy):
+    register(monkeypatch, server.url + "/file")
+    wrong = getattr(data_folders, folder) / "sample.bin"
+    wrong.parent.mkdir(exist_ok=True)
+    wrong.write_bytes(CONTENT[:-1])
+    with pytest.raises(DataCorrupt, match=remedy) as caught:
+        datasets.fetch("sample")
+    assert str(wrong) in str(caught.value)
+    assert SHA256 in str(caught.value)
+    assert wrong.read_bytes() == CONTENT[:-1]
+    assert server.requests == []
+
+
+def check_unavailable(caught, url, data_folders):
+    message = str(caught.value)
+    assert "\n" not in message
+    assert all(part in message for part in (url, SHA256, "sample.bin", str(data_folders.cache)))
+    assert "RBMLIB_DATA" in message
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    assert not (data_folders.cache / "sample.bin").exists()
+
+
+@pytest.mark.parametrize(
+    ("page", "words"), [("", r": no connection to 127\.0\.0\.1\. Get"), ("/nothing", "404")]
+)
+def test_what_cannot_be_downloaded_is_said_with_what_to_put_where(
+    server, data_folders, monkeypatch, page, words
+):
+    url = server.url + page if page else f"http://127.0.0.1:{closed_port()}/file"
+    register(monkeypatch, url)
+    with pytest.raises(DataUnavailable, match=words) as caught:
+        datasets.fetch("sample")
+    check_unavailable(caught, url, data_folders)
+
+
+def test_names_and_folders_that_are_none(data_folders, monkeypatch):
+    with pytest.raises(ValueError, match=r"'course-test' \(did you mean 'course_test'\?\)"):
+        datasets.fetch("course-test")
+    monkeypatch.setenv("RBMLIB_DATA", str(data_folders.own / "missing"))
+    with pytest.raises(ValueError, match=r"RBMLIB_DATA is .*missing.* not a folder"):
+        datasets.fetch("h10")
+
+
+def test_download_of_another_file_is_refused(server, data_folders, monkeypatch):
+    register(monkeypatch, server.url + "/file", sha256="0" * 64)
+    with pytest.raises(DataUnavailable, match="does not match the known hash"):
+        datasets.fetch("sample")
+    assert list(data_folders.cache.iterdir()) == []
+
+
+def test_silent_server_times_out(data_folders, monkeypatch):
+    monkeypatch.setattr(files, "TIMEOUT", 0.2)
+    start = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/file"
+        register(monkeypatch, url)
+        with pytest.raises(DataUnavailable, match=r"no answer within 0\.2 s") as caught:
+            datasets.fetch("sample")
+    assert time.monotonic() - start < 10
+    check_unavailable(caught, url, data_folders)
+
+
+def test_cache_that_cannot_be_written(server, data_folders, monkeypatch):
+    register(monkeypatch, server.url + "/file")
+    data_folders.cache.write_bytes(b"a file where the folder should be")
+    with pytest.raises(DataUnavailable, match=r"could not be downloaded: .*cache") as caught:
+        datasets.fetch("sample")
+    check_unavailable(caught, server.url + "/file", data_folders)
+
+
+@pytest.mark.parametrize("file", ["results/no_such.csv", next(iter(COMMITTED))])
+def test_what_is_not_installed_is_told_with_its_digest_where_that_is_known(file, data_folders):
+    with pytest.raises(DataUnavailable, match="is not installed with rbmlib") as said:
+        files._of_checkout(file)
+    known = COMMITTED.get(file)
+    assert ("SHA-256" in str(said.value)) == (known is not None)
+    assert known is None or f"of the repository, with SHA-256 {known}. Set" in str(said.value)

@@ -4,15 +4,14 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_models import on_threads
 from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
 from scipy import integrate, special, stats
 
 import rbmlib as rl
 from rbmbook.li2016 import moves
 from rbmbook.li2016.diagonal import normal_lanes
-from rbmbook.li2016.moves import MOVES, blockwise, exact_draws
-from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
+from rbmbook.li2016.moves import MOVES, exact_draws
+from rbmlib import EnergyPath, GaussianRBM, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
 from rbmlib.models import normal
 from rbmlib.numerics import ChainStream
@@ -113,19 +112,6 @@ def test_log_z_of_orthogonal_columns_is_that_of_quadrature():
     assert wide.exact_log_z() == pytest.approx(expected, abs=1e-5)
 
 
-def test_gaussian_of_leakiness_one():
-    rbm = LeakyRBM(W[:2], B[:2], A, leakiness=1.0)
-    mean, precision, log_z = normal.gaussian(rbm)
-
-    def density(y, x):
-        return np.exp(rbm.log_density([[x, y]])[0])
-
-    value, _ = integrate.dblquad(density, -20, 20, -20, 20)
-    assert log_z == pytest.approx(np.log(value), abs=1e-7)
-    assert np.allclose(rbm.gradient(mean), 0)
-    assert np.allclose(np.eye(2) - W[:2] @ W[:2].T, precision)
-
-
 def test_exact_samples_of_orthogonal_columns():
     rbm = orthogonal(5, 2, [0.9, 0.5], visible_bias=np.full(5, 0.2), hidden_bias=[0.5, -0.4],
                      leakiness=0.05)  # fmt: skip
@@ -144,16 +130,6 @@ def test_exact_samples_of_orthogonal_columns():
         )
         p.append(stats.kstest(cdf, "uniform").pvalue)
     assert_no_rejection(p, "directions", level=1e-4)
-
-
-def test_exact_samples_by_rejection_have_the_gradient_of_their_density():
-    """E[d log p] = 0 and E[v d log p] = -1: Stein's identities hold for the model only."""
-    v = exact_draws(LEAKY, 20_000, np.random.default_rng(1))
-    slope = LEAKY.gradient(v)
-    z = np.concatenate([z_score(slope, 0.0), z_score(v * slope, -1.0)])
-    assert_no_rejection(two_sided(z), "Stein's identities", level=1e-4)
-    wrong = LEAKY.with_leakiness(1.0).exact_samples(20_000, 1)
-    assert np.abs(z_score(LEAKY.gradient(wrong), 0.0)).max() > 8
 
 
 SLOPES = [(0.1, 0.9), (0.9, 0.1), (0.0, 0.9), (0.9, 0.0), (1.3, 0.4)]
@@ -187,19 +163,6 @@ def test_exact_log_z_needs_orthogonal_columns():
         LEAKY.exact_log_z()
 
 
-def test_a_model_of_another_kind_is_not_read_as_one(tmp_path):
-    """A file of a Gaussian model has the arrays of a Bernoulli RBM, and another log Z."""
-    rl.LeakyRBM(0.5 * np.eye(4)).save(tmp_path / "leaky.npz")
-    rl.GaussianRBM(0.5 * np.eye(4)).save(tmp_path / "gaussian.npz")
-    for name in ("leaky", "gaussian"):
-        with pytest.raises(
-            ValueError, match=f"{name}.npz holds a {name.title()}RBM: expected a Be"
-        ):
-            rl.BernoulliRBM.load(tmp_path / f"{name}.npz")
-    with pytest.raises(ValueError, match="holds a GaussianRBM: expected a LeakyRBM"):
-        rl.LeakyRBM.load(tmp_path / "gaussian.npz")
-
-
 EXACT = sorted(set(MOVES) - {"gibbs"})
 DRAWN = np.random.default_rng(5)
 BASIS = np.linalg.qr(DRAWN.normal(size=(12, 4)))[0]
@@ -208,33 +171,11 @@ BIASED = LeakyRBM(BASIS * [0.9, 0.8, 0.7, 0.6], DRAWN.normal(size=12) * 0.3, [0.
                   leakiness=0.1)  # fmt: skip
 TILTED = LeakyRBM(0.25 * DRAWN.normal(size=(6, 3)), DRAWN.normal(size=6) * 0.3, [0.3, -0.5, 0.2],
                    leakiness=0.05)  # fmt: skip
-GAUSSIAN = GaussianRBM(
-    0.5 * DRAWN.normal(size=(8, 5)), DRAWN.normal(size=8) * 0.3, DRAWN.normal(size=5)
-)
-PATHS = [LeakinessPath(BIASED), LeakinessPath(TILTED), EnergyPath(BIASED), EnergyPath(TILTED),
-         GeometricPath(GAUSSIAN)]  # fmt: skip
-NAMES = [f"{type(p).__name__}-{p.rbm.n_visible}" for p in PATHS]
 
 
 def negative_squares(x) -> np.ndarray:
     """Sum of x_j^2 / 2 over x_j <= 0: (n_chains,)."""
     return (np.minimum(x, 0) ** 2).sum(axis=1) / 2
-
-
-@pytest.mark.parametrize("path", PATHS, ids=NAMES)
-def test_path_ends_at_its_model(path):
-    u = path.sample_base(20, np.random.default_rng(0))
-    wanted = path.rbm.reduced()[0].log_density(u)
-    np.testing.assert_allclose(path.at(1.0).log_density(u), wanted)
-
-
-def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
-    """Appendix D (eq. 12): energy annealed from the Gaussian of leakiness 1."""
-    path, v = LeakinessPath(TILTED), DRAWN.normal(size=(30, 3))
-    one = path.at(0.0).log_density(v)
-    for beta in (0.2, 0.7):
-        mixed = (1 - beta) * one + beta * path.at(1.0).log_density(v)
-        assert np.allclose(path.at(beta).log_density(v), mixed)
 
 
 def draws_of(rbm, small, n, seed):
@@ -308,18 +249,15 @@ def test_compiled_annealing_is_the_generic_one(kind, kernel):
     """To single precision: a lost digit moves a chain by less than 1e-5."""
     betas, ends = rl.schedules.linear(30), []
     for compiled in (True, False):
-        path = kind(BIASED, MOVES[kernel])
+        path, stream, seen = kind(BIASED, MOVES[kernel]), ChainStream(3, 130), []
         if not compiled:
             path._loops = None
-        stream, seen = ChainStream(3, 130), []
-        state, log_weights = anneal(
-            path,
-            path.sample_base(130, stream),
-            betas,
-            stream,
-            {7, 30},
-            lambda k, s, w, seen=seen: seen.append((k, s.sum(), w.sum())),
-        )
+
+        def look(k, s, w, seen=seen):
+            seen.append((k, s.sum(), w.sum()))
+
+        start = path.sample_base(130, stream)
+        state, log_weights = anneal(path, start, betas, stream, {7, 30}, look)
         ends.append((state, log_weights, seen, stream.draw))
     for one, two in zip(*ends, strict=True):
         assert np.allclose(one, two, rtol=1e-5, atol=1e-5)
@@ -333,12 +271,6 @@ def test_a_beta_that_rounds_below_zero_is_the_base(kernel):
              for beta in (0.0, -5e-248)]  # fmt: skip
     np.testing.assert_array_equal(moved[1], moved[0])
     assert np.isfinite(moved[0]).all()
-
-
-def test_compiled_annealing_does_not_depend_on_threads():
-    path, betas = LeakinessPath(BIASED, blockwise), rl.schedules.linear(20)
-    one, two = (on_threads(n, rl.ais, path, betas, 300, 0) for n in (1, 2))
-    assert (one.log_weights == two.log_weights).all()
 
 
 @numba.njit

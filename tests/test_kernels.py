@@ -1,21 +1,34 @@
-"""Compiled cores: arithmetic, random numbers, draws of units, and when they are taken."""
+"""Compiled cores: arithmetic, random numbers, draws; the same bits by every route."""
+
+import hashlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
 
 import numba
 import numpy as np
 import pytest
-from helpers_kernels import f32, uniforms
-from helpers_stats import (
-    assert_no_rejection,
-    two_sided,
+from helpers_kernels import (
+    MirroredStream,
+    build_family,
+    f32,
+    generic,
+    quantised_path,
+    stream_at,
+    uniforms,
 )
+from helpers_models import on_threads, quiet
+from helpers_stats import assert_no_rejection, two_sided
 from scipy import stats
 from scipy.special import expit, log_ndtr, ndtri_exp
 
 import rbmlib as rl
-from rbmlib import BernoulliRBM, DoubleReLU, GeometricPath, Potts
-from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd
+from rbmlib import BernoulliRBM, DoubleReLU, GeometricPath, Potts, _kernels
+from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd, threads
 from rbmlib.numerics import ChainStream, log_half_gaussian
-from rbmlib.sampling import sweep
+from rbmlib.sampling import anneal, sweep
 from rbmlib.sampling.compiled import compiled, loops_of_line
 
 
@@ -58,19 +71,15 @@ def test_exponential_is_accurate():
 )
 def test_increments_stay_within_their_remainder(rule, steps, remainder):
     """terms = softplus(t) - softplus(t - d), to the remainder and single-precision rounding."""
-    n = 512
-    rng = np.random.default_rng(0)
+    n, rng = 512, np.random.default_rng(0)
     field = rng.integers(-4000, 4000, n).astype(f32)
     bias, offset = rng.normal(size=n).astype(f32), rng.normal(size=n).astype(f32)
-    terms = np.zeros(n, f32)
-    slopes = field.astype(float) * 2**-10 + bias
+    terms, slopes = np.zeros(n, f32), field.astype(float) * 2**-10 + bias
     for step in steps:
+        one = elementwise.Step(f32(0.5), f32(step), rule)
         for j in range(n):  # one unit at a time: the kernel returns the sum over its units
-            x, slope_bias, constant = (
-                np.full(narrow.WIDTH, values[j], f32) for values in (field, bias, offset)
-            )
-            unit = layers.Layer(1, f32(2**-10), slope_bias, constant)
-            one = elementwise.Step(f32(0.5), f32(step), rule)
+            x, *rest = (np.full(narrow.WIDTH, v[j], f32) for v in (field, bias, offset))
+            unit = layers.Layer(1, f32(2**-10), *rest)
             _, terms[j] = narrow.draw_hidden(x, unit, one.beta, one, np.uint64(1))
         t, d = 0.5 * slopes + offset, f32(step) * slopes
         wanted = np.logaddexp(0, t) - np.logaddexp(0, t - d)
@@ -79,30 +88,11 @@ def test_increments_stay_within_their_remainder(rule, steps, remainder):
 
 def test_rule_of_a_step():
     """Each rule within its limit, whatever the sign."""
+    series, quadrature, exact = (getattr(elementwise, n) for n in ("SERIES", "QUADRATURE", "EXACT"))
     rules = elementwise.increment_rules(np.array([0.01, -0.01, 0.1, -0.2, 0.5]), 4.0)
-    expected = [elementwise.SERIES] * 2 + [elementwise.QUADRATURE] * 2 + [elementwise.EXACT]
-    np.testing.assert_array_equal(rules, expected)
+    np.testing.assert_array_equal(rules, [series, series, quadrature, quadrature, exact])
     limits = np.array([elementwise.SERIES_LIMIT, elementwise.QUADRATURE_LIMIT])
-    np.testing.assert_array_equal(
-        elementwise.increment_rules(limits, 1.0), [elementwise.QUADRATURE, elementwise.EXACT]
-    )
-
-
-@pytest.mark.parametrize("shape", [(7, 3), (784, 30), (33, 64), (64, 33)])
-def test_training_rounds_weights_as_a_family_does(shape):
-    """Also over the integers of larger weights, whose scale they keep."""
-    weights = np.random.default_rng(0).standard_t(2, size=shape).astype(f32)
-    integers = learning.integers_of(weights)
-    for part in (1, f32(0.4)):
-        assert learning.requantise(weights * part, integers)
-        q = np.rint(weights * part / integers.scale).astype(int)
-        for found, wanted in ((integers.up, groups.blocks(q)), (integers.down, groups.blocks(q.T))):
-            np.testing.assert_array_equal(found.rows, wanted.rows)
-            np.testing.assert_array_equal(found.totals, wanted.totals)
-            assert (found.by_two <= wanted.by_two).all(), "sums of two that do not fit 16 bits"
-            assert part == 1 or found.by_two.all(), "and all of these fit"
-    assert integers.scale == layers.quantise(weights, np.zeros(shape[0])).scale
-    assert not learning.requantise(weights * 3, integers)
+    np.testing.assert_array_equal(elementwise.increment_rules(limits, 1.0), [quadrature, exact])
 
 
 @pytest.mark.parametrize("shape", [(37, 13), (64, 65)])
@@ -115,21 +105,14 @@ def test_an_update_leaves_the_whole_numbers_of_its_weights(shape):
     integers, fresh = learning.integers_of(weights), learning.integers_of(weights)
     assert learning.requantise(weights, integers)
     for rate in (0.01, 100):
-        step, run = (
-            learning.Momentum(f32(rate), f32(0), f32(0)),
-            layers.Run(np.uint64(1), 0, 0, 0, 1),
-        )
-        fits.append(
-            learning.contrastive_divergence(
-                batch, batch.copy(), integers, parameters, velocities, step, run
-            )
-        )
+        step = learning.Momentum(f32(rate), f32(0), f32(0))
+        given = batch, batch.copy(), integers, parameters, velocities, step
+        fits.append(learning.contrastive_divergence(*given, layers.Run(np.uint64(1), 0, 0, 0, 1)))
         assert learning.requantise(weights, fresh) == fits[-1]
         for found, wanted in zip(integers[:2], fresh[:2], strict=True):
-            assert not fits[-1] or (
-                np.array_equal(found.rows, wanted.rows)
-                and np.array_equal(found.totals, wanted.totals)
-            )
+            if fits[-1]:
+                np.testing.assert_array_equal(found.rows, wanted.rows)
+                np.testing.assert_array_equal(found.totals, wanted.totals)
     assert fits == [True, False]
 
 
@@ -137,21 +120,10 @@ def test_an_update_leaves_the_whole_numbers_of_its_weights(shape):
 def test_largest_fields_stay_below_2_to_the_24(sign):
     """Equal one-signed weights: the sum of a whole column is the largest there is."""
     fixed = layers.quantise(np.full((784, 900), sign * 0.1), np.full(784, sign * 3.0))
-    assert np.abs(fixed.up.astype(np.int64).sum(axis=0)).max() < 2**24
-    assert np.abs(fixed.down.astype(np.int64).sum(axis=0)).max() < 2**24
+    up, down = (np.abs(x.astype(np.int64).sum(axis=0)).max() for x in (fixed.up, fixed.down))
+    assert max(up, down) < 2**24
     assert np.abs(fixed.up).max() < 2**15
-    # the coarsest grid that this allows: at most a factor of two is given away
-    assert np.abs(fixed.down.astype(np.int64).sum(axis=0)).max() >= 2**23
-
-
-def test_quantised_weights_are_the_nearest():
-    rng = np.random.default_rng(0)
-    weights, slope = rng.normal(size=(20, 8)), rng.normal(size=20)
-    made = gibbs.family(weights, np.zeros(8), np.zeros(8), slope, np.zeros(20))
-    theirs, their_slope = gibbs.quantised_weights(made)
-    assert np.abs(theirs - weights).max() <= made.fixed.scale / 2
-    assert np.abs(their_slope - slope).max() <= made.fixed.slope_scale / 2
-    assert made.fixed.scale <= np.abs(weights).max() / 2**14
+    assert down >= 2**23  # the coarsest grid that this allows: a factor of two is given away
 
 
 def fields_of(states, weights, sparse):
@@ -325,42 +297,223 @@ def test_colours_are_those_of_the_sum_of_probabilities():
     np.testing.assert_array_equal(ends.nonzero()[1] % 21, [0] * 7 + [20] * 7)
 
 
-def masked(bias: float, n_visible: int = 60, n_hidden: int = 5) -> rl.BernoulliRBM:
+def weak(weight=None, **biases) -> rl.BernoulliRBM:
+    """60 x 5, of which the first weight, or the first bias of a layer, is another."""
     rng = np.random.default_rng(0)
-    visible_bias = rng.normal(0, 0.5, n_visible)
-    visible_bias[0] = bias
-    weights = rng.normal(0, 0.1, (n_visible, n_hidden))
-    return rl.BernoulliRBM(weights, visible_bias, np.zeros(n_hidden))
+    visible, hidden = rng.normal(0, 0.5, 60), np.zeros(5)
+    weights = rng.normal(0, 0.1, (60, 5))
+    visible[0], hidden[0] = biases.get("visible", 0.0), biases.get("hidden", 0.0)
+    weights[0, 0] = weights[0, 0] if weight is None else weight
+    return rl.BernoulliRBM(weights, visible, hidden)
 
 
-@pytest.mark.parametrize("layer", ["visible", "hidden"])
-def test_routes_are_judged_by_nats(layer):
-    """Ordinary models stay compiled; a bias of 1e9, in float32 64 apart from the next, does not."""
-    rbm = masked(0.0)
-    assert compiled(rl.GeometricPath(rbm))
-    biases = {"visible": rbm.visible_bias.copy(), "hidden": rbm.hidden_bias.copy()}
-    for bias, fine, faithful in [(-50.0, True, True), (1e9, False, False)]:
-        biases[layer][0] = bias
-        path = rl.GeometricPath(rl.BernoulliRBM(rbm.weights, biases["visible"], biases["hidden"]))
-        assert routes(path) == (fine, faithful)
-    for weight, fine in ((200.0, True), (1e4, False)):  # anneal puts right what sweeps cannot
-        weights = rbm.weights.copy()
-        weights[0, 0] = weight
-        path = rl.GeometricPath(rl.BernoulliRBM(weights, rbm.visible_bias, rbm.hidden_bias))
-        assert routes(path) == (fine, False)
-
-
-def routes(path):
-    """Whether annealing, which mends rounding, and tempering, which does not, are compiled."""
-    return compiled(path, corrected=True) is not None, compiled(path) is not None
+@pytest.mark.parametrize(
+    ("changed", "fine", "faithful"),
+    [({}, True, True), ({"visible": -50.0}, True, True), ({"hidden": -50.0}, True, True),
+     ({"visible": 1e9}, False, False), ({"hidden": 1e9}, False, False),
+     ({"weight": 200.0}, True, False), ({"weight": 1e4}, False, False)],
+)  # fmt: skip
+def test_routes_are_judged_by_nats(changed, fine, faithful):
+    """Ordinary models stay compiled; a bias of 1e9, in float32 64 apart from the next, does not.
+    Annealing puts right the rounding of weights that sweeps cannot."""
+    path = rl.GeometricPath(weak(**changed))
+    assert (compiled(path, corrected=True) is not None) == fine
+    assert (compiled(path) is not None) == faithful
 
 
 def test_what_rounding_is_said_to_change_is_what_it_changes():
     """Typical nats, against differences of log-densities of the two models over random states."""
-    rbm = masked(-300.0)
-    path = rl.GeometricPath(rbm)
+    path = rl.GeometricPath(weak(visible=-300.0))
     loops = loops_of_line(path)
     weights, slopes, _ = loops.errors
     states = path.sample_base(2000, np.random.default_rng(0))
     found = np.sqrt((loops.correction(states, 1.0) ** 2).mean())
     assert found == pytest.approx(np.hypot(weights, slopes), rel=0.5)
+
+
+WIDE = rl.testsystems.random_rbm(40, 50, coupling=3.0, rng=1)  # too many units for tables
+NARROW = rl.testsystems.random_rbm(40, 12, coupling=3.0, rng=1)  # takes tables
+STEPS = rl.schedules.linear(60)
+
+
+def run(rbm, **options):
+    """Log-weights and states; their quality does not matter here."""
+    path = GeometricPath(rbm, base=np.zeros(rbm.n_visible))
+    estimate = quiet(rl.ais, path, STEPS, n_chains=150, rng=4, **options)
+    return estimate.log_weights, estimate.states
+
+
+def assert_same_bits(one, two):
+    np.testing.assert_array_equal(one[1], two[1])
+    np.testing.assert_array_equal(one[0], two[0])
+
+
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("size", [1, 7, 150])
+def test_threads_chunks_blocks_of_steps_and_looks_change_nothing(rbm, size, monkeypatch):
+    usual = run(rbm)
+    assert_same_bits(on_threads(2, run, rbm), usual)
+    chunks = threads.chunks
+    seen = []
+    monkeypatch.setattr(threads, "chunks", lambda n, _: seen.append(n) or chunks(n, size))
+    assert_same_bits(run(rbm), usual)
+    assert seen, "the kernels no longer cut chains with threads.chunks"
+    monkeypatch.setattr(threads, "BLOCK_SECONDS", 0.0)  # one step a block
+    for n_recorded in (2, 61):
+        assert_same_bits(run(rbm, n_recorded=n_recorded), usual)
+
+
+@pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
+@pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_what_loops_keep_on_the_way_is_what_a_stop_there_shows(rbm):
+    """In chunks of chains: slopes need the states, so that the loop stops for them."""
+    path = GeometricPath(rbm, base=np.zeros(rbm.n_visible))
+    kept, stopped = (
+        rl.ais(path, STEPS, 300, 4, n_recorded=31, slopes=slopes) for slopes in (False, True)
+    )
+    assert np.ptp(kept.log_z_path) > 1
+    np.testing.assert_array_equal(kept.log_z_path, stopped.log_z_path)
+    np.testing.assert_array_equal(kept.trace["ess"], stopped.trace["ess"])
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (3, 2), (16, 10), (33, 11), (47, 16), (60, 17), (32, 21), (784, 30)]
+)
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
+def test_narrow_equals_wide(shape, rule):
+    """The two routes for few hidden units are the same sampler, on either side of full lanes."""
+    d = {"EXACT": 3.0, "QUADRATURE": 0.5, "SERIES": 0.05}[rule]
+    results = []
+    for small in (None, False):
+        made = build_family(*shape, spread=4 / shape[0] ** 0.5, small=small)
+        assert made.small == (small is None)
+        v = (uniforms(1, 0, (70, shape[0])) < 0.5).astype(f32)
+        log_weights = np.zeros(70)
+        betas = 1 - np.arange(31)[::-1] * d / made.largest
+        rules = elementwise.increment_rules(np.diff(betas), made.largest)
+        assert set(rules) == {getattr(elementwise, rule)}
+        gibbs.anneal(made, v, log_weights, betas, stream_at(9, 0, 0))
+        annealed = v.copy()
+        betas, swept, slopes = np.linspace(0, 1, 70), v.copy(), np.empty(70)
+        gibbs.sweep(made, swept, betas, np.empty(0), 5, stream_at(9, 0, 200))
+        gibbs.sweep(made, v, betas, slopes, 5, stream_at(9, 0, 200))
+        results.append((log_weights, annealed, v))
+        np.testing.assert_array_equal(v, swept)
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert np.isfinite(slopes).all()
+    assert log_weights.std() > 0
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+@pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
+@pytest.mark.parametrize("falling", [False, True])
+def test_fused_path_equals_the_generic_loop(shape, rule, falling):
+    """The same draws give the same states, but for units within rounding of the threshold."""
+    path = quantised_path(*shape, coupling=4.0)
+    n_steps = {"EXACT": 6, "QUADRATURE": 100, "SERIES": 1000}[rule]
+    largest = compiled(path).family.largest
+    assert elementwise.increment_rules(1 / n_steps, largest) == getattr(elementwise, rule)
+    betas = rl.schedules.linear(n_steps)[:40]
+    if falling:
+        betas = betas[::-1]
+    start = (np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32)
+    before = start.copy()
+    fused, fused_stream = ChainStream(8, 200), ChainStream(8, 200)
+    state, log_weights = anneal(path, start, betas, fused)
+    mirrored = MirroredStream(fused_stream)
+    wanted, wanted_weights = anneal(generic(path), start, betas, mirrored)
+    np.testing.assert_array_equal(start, before)
+    assert fused.draw == fused_stream.draw == 2 * (len(betas) - 1)
+    # A unit differs if u falls between two roundings of p, some 1e-7 apart; then its chain
+    # goes its own way (and may come back): 0.1 chains expected of 200 x 39 sweeps x 159 units.
+    same = (state == wanted).all(axis=1)
+    assert (same & (np.abs(log_weights - wanted_weights) < 1e-4)).sum() >= 198
+    assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
+
+
+@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
+def test_fused_sweep_equals_the_generic_transition(shape):
+    """Also with one beta a chain."""
+    path = quantised_path(*shape, coupling=4.0)
+    state = start = (np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32)
+    betas = np.linspace(0, 1, 200)
+    stream = MirroredStream(ChainStream(8, 200))
+    for _ in range(10):
+        state = path.transition(state, betas, stream)
+    swept = sweep(path, start, betas, 10, ChainStream(8, 200))
+    assert (swept == state).all(axis=1).sum() >= 198
+
+
+DIGESTS = {
+    "narrow": "19cf3c007731e68f",
+    "wide": "05e947954118de26",
+    "annealed": "669b3589855f38e3",
+    "units": "3b0a79cacc17a6f3",
+}
+
+
+def bits_of(case):
+    """Arrays that are the same on any processor; `make elsewhere` asks others."""
+    if case == "annealed":
+        rbm = rl.testsystems.random_rbm(n_visible=90, n_hidden=40, rng=1)
+        run = quiet(rl.ais, GeometricPath(rbm), np.linspace(0, 1, 41) ** 2, n_chains=40, rng=0)
+        return run.states, np.round(run.log_weights, 9)
+    if case == "units":
+        rng = np.random.default_rng(0)
+        x = rng.normal(scale=5, size=(64, 42))
+        one = DoubleReLU(np.zeros(42), *rng.uniform(0.3, 3, (2, 42)), *rng.normal(size=(2, 42)))
+        return one.draw(x, rng), one.cumulant(x), Potts(np.zeros(42), 3).draw(x, rng)
+    made = build_family(90, {"narrow": 12, "wide": 60}[case], spread=2 / 90**0.5)
+    v, logs, slopes = (uniforms(1, 0, (70, 90)) < 0.3).astype(f32), np.zeros(70), np.empty(70)
+    gibbs.anneal(made, v, logs, np.linspace(0, 1, 41), stream_at(9, 3, 0))
+    annealed = v.copy()
+    gibbs.sweep(made, v, np.linspace(0, 1, 70), slopes, 5, stream_at(9, 3, 10**6))
+    return logs, annealed, v, slopes
+
+
+@pytest.mark.parametrize("case", DIGESTS)
+def test_loops_give_these_bits_on_any_processor(case):
+    found = hashlib.sha256(b"".join(np.ascontiguousarray(x).tobytes() for x in bits_of(case)))
+    assert found.hexdigest()[:16] == DIGESTS[case]
+
+
+def test_cache_folder_changes_with_any_kernel_file(tmp_path, monkeypatch):
+    room = tmp_path / "_kernels"
+    shutil.copytree(_kernels._ROOM, room, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(_kernels, "_ROOM", room)
+    monkeypatch.setattr(_kernels, "_OUTER_CACHE", str(tmp_path / "cache"))
+    folders = [_kernels._cache_folder()]
+    assert _kernels._cache_folder() == folders[0]
+    for source in sorted(room.glob("*.py")):
+        source.write_text(source.read_text(encoding="utf-8") + "# changed\n", encoding="utf-8")
+        folders.append(_kernels._cache_folder())
+    assert len(set(folders)) == len(folders) > 10
+
+
+LONG_RUN = """
+import rbmlib as rl
+path = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=300, n_hidden={n_hidden}, rng=0))
+rl.ais(path, rl.schedules.linear(10), n_chains=64, rng=0)
+print("running", flush=True)
+rl.ais(path, rl.schedules.linear(10_000_000), n_chains=1024, rng=0)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
+@pytest.mark.parametrize("n_hidden", [10, 100])
+def test_interrupt_stops_a_long_run(n_hidden):
+    """Ctrl-C: KeyboardInterrupt within seconds, from a run that would take hours."""
+    run = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", LONG_RUN.format(n_hidden=n_hidden)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert run.stdout.readline() == "running\n"
+        time.sleep(1.5)
+        run.send_signal(signal.SIGINT)
+        _, errors = run.communicate(timeout=120)  # seconds, where the machine has other work
+    finally:
+        run.kill()
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert run.returncode != 0

@@ -148,9 +148,8 @@ def test_a_model_whose_modes_are_all_found_has_one_forward_run():
     assert not problem.missed.paths
     source = np.random.default_rng([3, 200])
     betas, _ = (runs_of.schedule(path, 200, source) for path in (problem.first, problem.second))
-    assert three_runs(problem, 200, 100).forward.log_z == rl.ais(
-        problem.first, betas, 100, source
-    ).log_z  # fmt: skip
+    alone = rl.ais(problem.first, betas, 100, source)
+    assert three_runs(problem, 200, 100).forward.log_z == alone.log_z
 
 
 def test_sums_carry_the_errors_of_their_terms():
@@ -171,40 +170,6 @@ def test_a_pilot_leaves_a_share_of_the_steps_even(monkeypatch):
     betas = runs_of.schedule(rl.GeometricPath(SMALL), 400, np.random.default_rng(0))
     assert np.diff(betas).max() < 4.1 / 400
     assert np.diff(betas).min() < 0.1 / 400, "the spike takes most of the steps"
-
-
-@pytest.mark.parametrize("n_paths", [1, 2])
-def test_a_second_path_has_a_schedule_of_its_own(n_paths, monkeypatch):
-    """Of one path the second run has equal steps; a schedule is made for each other path."""
-    problem, asked, annealed = overlapping(50), [], []
-    if n_paths == 2:
-        problem.second = rl.GeometricPath(SMALL, base=np.zeros(12))
-
-    def schedule(path, n_steps, *_):
-        asked.append(path)
-        return np.linspace(0, 1, n_steps + 1) ** 2
-
-    def ais(path, betas, *_, **more):
-        annealed.append(betas)
-        return rl.ais(path, betas, *_, **more)
-
-    monkeypatch.setattr(runs_of, "schedule", schedule)
-    monkeypatch.setattr(runs_of, "ais", ais)
-    quiet(three_runs, problem, 40, 50)
-    assert asked == [problem.first, problem.second][:n_paths]
-    bent, straight = np.linspace(0, 1, 41) ** 2, np.linspace(0, 1, 41)
-    assert np.array_equal(annealed[0], bent)
-    assert np.array_equal(annealed[1], straight if n_paths == 1 else bent)
-
-
-def test_equal_friction_gives_equal_steps_on_any_grid(monkeypatch):
-    looks = np.array([0.0, 0.1, 0.3, 1.0])
-    weights = np.random.default_rng(0).normal(size=(4, 5))
-    run = SimpleNamespace(betas=looks, trace={"chain_log_weights": weights})
-    monkeypatch.setattr(runs_of, "ais", lambda *_, **more: run)
-    monkeypatch.setattr(runs_of, "friction_coefficient", lambda *_, **more: (looks, np.ones(3)))
-    betas = runs_of.schedule(rl.GeometricPath(SMALL), 10, None)
-    np.testing.assert_allclose(betas, np.linspace(0, 1, 11), atol=1e-12)
 
 
 def same_bits(one, two) -> bool:
@@ -265,28 +230,28 @@ class Clock:
         )  # fmt: skip
 
 
+FOUR = [250, 1000, 4000, 16000]
+
+
 @pytest.mark.parametrize(
-    ("verdicts", "steps"),
+    ("verdicts", "budget", "error", "steps"),
     [
-        ([True, True], [250, 1000]),
-        ([False, True, True], [250, 1000, 4000]),
-        ([True, False, True, True], [250, 1000, 4000, 16000]),
-        ([False] * 9, [250, 1000, 4000, 61000]),
+        ([True, True], 20.0, 0.5, FOUR[:2]),
+        ([False, True, True], 20.0, 0.5, FOUR[:3]),
+        ([True, False, True, True], 20.0, 0.5, FOUR),
+        ([False] * 9, 20.0, 0.5, [*FOUR[:3], 61000]),
+        ([True] * 9, 20.0, 0.09 * 1000**0.5, FOUR[:3]),  # above 0.05 nats after the second
+        ([True], 0.2, 0.5, [590]),  # too little for two rounds
+        ([True], 1e-6, 0.5, [rounds.LEAST_STEPS]),
     ],
 )
-def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(verdicts, steps, monkeypatch):
+def test_rounds_grow_until_two_pass_in_a_row_or_the_budget_is_spent(
+    verdicts, budget, error, steps, monkeypatch
+):
     """The round that passed first is never the answer: it was chosen because it passed."""
-    clock = Clock(1e-4, verdicts)
-    ran = clock.run(20.0, monkeypatch)
-    assert [done.n_steps for done in ran] == steps
+    clock = Clock(1e-4, verdicts, error)
+    assert [done.n_steps for done in clock.run(budget, monkeypatch)] == steps
     assert clock.now < 20
-
-
-def test_rounds_go_on_until_the_error_is_small(monkeypatch):
-    """Two rounds that pass are not enough where the second leaves an error above 0.05."""
-    for error, steps in ((0.04, [250, 1000]), (0.09, [250, 1000, 4000])):
-        clock = Clock(1e-4, [True] * 9, error * np.sqrt(1000))
-        assert [x.n_steps for x in clock.run(20.0, monkeypatch)] == steps
 
 
 @pytest.mark.parametrize(("spread", "chains"), [(1000.0, 500), (1e5, 100), (1e7, 100)])
@@ -298,12 +263,6 @@ def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(spread, c
     assert last.n_chains == chains
     assert clock.now < 20
     assert clock.now > 17  # what the other chains would have cost goes into steps
-
-
-def test_a_budget_too_small_for_two_rounds_is_one(monkeypatch):
-    for budget, steps in ((0.2, 590), (1e-6, rounds.LEAST_STEPS)):
-        clock = Clock(1e-4, [True])
-        assert [x.n_steps for x in clock.run(budget, monkeypatch)] == [steps]
 
 
 @pytest.mark.parametrize("found", [-1e6, 1e6])

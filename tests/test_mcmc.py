@@ -5,7 +5,6 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmlib.numerics import ChainStream
 from rbmlib.paths import hmc
 from rbmlib.paths.hmc import Transition, leapfrog
 
@@ -61,18 +60,6 @@ def test_leapfrog_is_reversible_to_rounding():
     assert np.abs(turned + p).max() < 1e-11
 
 
-def test_leapfrog_keeps_volume():
-    rng = np.random.default_rng(3)
-    x, p = exact_draws(1, rng), rng.normal(size=(1, D))
-    h, columns = 1e-5, []
-    for i in range(2 * D):
-        shift = np.eye(2 * D)[i] * h
-        ends = [np.hstack(leapfrog(gradient, x + s * shift[:D], p + s * shift[D:], 0.4, 7))
-                for s in (1, -1)]  # fmt: skip
-        columns.append((ends[0] - ends[1])[0] / (2 * h))
-    assert np.linalg.det(columns) == pytest.approx(1.0, abs=1e-6)
-
-
 def steps_of(n, rng):
     """Step sizes that differ from chain to chain, some so large that many ends are rejected."""
     return rng.uniform(0.2, 1.3, size=n)
@@ -111,20 +98,3 @@ def test_a_diverged_trajectory_is_rejected_quietly():
     assert (moved.energy_error == np.inf).all()
     np.testing.assert_array_equal(moved.x, x)
     assert (moved.probability == 0).all()
-
-
-def test_streams_give_the_same_bits_however_chains_are_split():
-    x = exact_draws(6, np.random.default_rng(0))
-    whole = hmc.hmc(log_density, gradient, x, 0.3, 3, ChainStream(7, 6))
-    seed = ChainStream(7, 6).seed
-    parts = [
-        hmc.hmc(log_density, gradient, x[a : a + 3], 0.3, 3, ChainStream(None, 3, a, seed=seed))
-        for a in (0, 3)
-    ]
-    np.testing.assert_array_equal(whole.x, np.concatenate([p.x for p in parts]))
-
-
-@pytest.mark.statistical
-def test_normals_of_a_stream_are_normal():
-    z = ChainStream(0, 2000).standard_normal((2000, 50))
-    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-3

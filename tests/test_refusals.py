@@ -4,9 +4,6 @@ A line a case, of each check at each place where a user comes in; then hundreds 
 and extreme arguments, each answered by finite numbers or refused in the same way.
 """
 
-import re
-import subprocess
-import sys
 import traceback
 import tracemalloc
 import warnings
@@ -25,7 +22,6 @@ import rbmlib as rl
 from rbmbook import images, step_sizes
 from rbmbook.jarzynski import ReweightedTracker
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
-from rbmlib._kernels import layers
 from rbmlib.sampling import planning
 
 OWN = [Path(rl.__file__).parent, Path(images.__file__).parent]
@@ -76,93 +72,61 @@ REFUSED = [
     ("weights holds 1 NaN", lambda: BernoulliRBM(np.diag([np.nan, 0, 0, 0])[:, :3], B, A)),
     ("weights holds 12 NaN or inf", lambda: BernoulliRBM(W * np.inf, B, A)),
     ("weights holds complex numbers, those of a wave", lambda: BernoulliRBM(W * 1j, B, A)),
-    ("weights holds masked values", lambda: BernoulliRBM(MASKED, B, A)),
     ("weights holds masked values", lambda: BernoulliRBM(list(MASKED), B, A)),
-    ("weights has shape (1, 4, 3)", lambda: BernoulliRBM(W[None], B, A)),
     ("weights has shape (0, 3)", lambda: BernoulliRBM(W[:0], [], A)),
     ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
-    ("visible_bias holds 1 NaN or infinite value: expected finite numbers; did the training "
-     "diverge?", lambda: BernoulliRBM(W, NAN_FIRST, A)),
     ("visible_bias holds 4 NaN or infinite values: expected finite numbers; did the training "
      "diverge? A bias of -1e4 freezes a unit", lambda: BernoulliRBM(W, B - np.inf, A)),
-    ("visible_bias holds masked", lambda: rl.LeakyRBM(W / 9, np.ma.masked_invalid(NAN_FIRST))),
-    ("hidden_bias", lambda: BernoulliRBM(W, B, A - np.inf)),
     ("log_scale", lambda: BernoulliRBM(W, B, A, log_scale=np.nan)),
-    ("visible_bias has shape (2,)", lambda: rl.from_state_dict(STATE | {"v_bias": B[:2]})),
-    ("weights is square, 3 x 3, so that the biases cannot tell its layout: expected "
-     "layout='visible_hidden' (one row a visible unit) or layout='hidden_visible' (one row a "
-     "hidden", lambda: rl.from_state_dict({"W": SQUARE, "v_bias": A, "h_bias": A})),
     ("layout is 'hv': expected one of 'visible_hidden'",
      lambda: rl.from_state_dict(STATE, layout="hv")),
     ("units is 'spin': expected one of 'bits', 'spins'",
      lambda: rl.from_state_dict(STATE, units="spin")),
-    ("units is '4'", lambda: rl.from_state_dict(STATE | {"units": 4})),
     ("model has no components_", lambda: BernoulliRBM.from_sklearn(3)),
     ("path is 'rbm.txt'", lambda: ONES.save("rbm.txt")),
     ("name_or_path is 'h11'", lambda: rl.load_rbm("h11")),
     ("file is a int", lambda: datasets.committed(3)),
-    ("name is a NoneType", lambda: datasets.fetch(None)),
     # states and data
     ("visible holds values", lambda: ONES.log_density(np.full((2, 4), 0.5))),
     ("visible holds 1 NaN value, the first at [0, 1]: expected one of 0, 1",
      lambda: ONES.log_density([[0, np.nan, 0, 0]])),
-    ("visible holds masked", lambda: ONES.log_density(np.ma.masked_equal(DATA, 1))),
     ("visible has shape (2, 2, 4)", lambda: ONES.log_density(np.zeros((2, 2, 4)))),
     ("visible holds 4 NaN", lambda: rl.GaussianRBM(W).sample_hidden([[np.nan] * 4], 0)),
     ("hidden reaches inf", lambda: ONES.sample_visible(np.full(3, np.inf), 0)),
-    ("hidden has shape ()", lambda: rl.GaussianRBM(W).visible_mean(3)),
     ("rng is -1", lambda: rl.GaussianRBM(W).gibbs(DATA, -1)),
-    ("data has shape (2, 5)", lambda: rl.log_likelihood(ONES, np.zeros((2, 5)), 1.0)),
     ("data has shape (2, 5)", lambda: rl.log_likelihood(LEAKY_4, np.zeros((2, 5)), 1.0)),
-    ("data holds 480 NaN", lambda: rl.log_likelihood(LEAKY_4, DATA * np.nan, 1.0)),
     ("data holds values from 0.0 to 0.5: expected one of 0, 1; binarise",
      lambda: rl.log_likelihood(ONES, DATA / 2, 1.0)),
-    ("model is 5: expected a model", lambda: rl.log_likelihood(5, DATA, 1.0)),
     ("log_z holds 1 NaN", lambda: rl.log_likelihood(ONES, DATA, np.nan)),
-    ("log_z has shape (2,)", lambda: rl.log_likelihood(ONES, DATA, [1.0, 2.0])),
     ("log_z is not an array", lambda: rl.log_likelihood(ONES, DATA, PATH)),
     # bases
     ("data is a sparse csr_array: expected (n_samples, n_visible); data.toarray() makes",
      lambda: rl.base_rate(csr_array(DATA))),
     ("data runs from 0 to 255", lambda: rl.base_rate(DATA * 255)),
-    ("data holds -1 and +1 alone", lambda: rl.base_rate(2 * DATA - 1)),
-    ("data has shape (4,)", lambda: rl.base_rate(DATA[0])),
     ("data has shape (0, 4)", lambda: rl.base_rate(DATA[:0])),
     ("data holds 480 NaN values", lambda: rl.base_rate(DATA * np.nan)),
     ("smoothing is 0", lambda: rl.base_rate(DATA, smoothing=0)),
-    ("smoothing is inf", lambda: rl.base_rate(DATA, smoothing=np.inf)),
-    ("smoothing is np", lambda: rl.base_rate(DATA, smoothing=np.timedelta64(1, "h"))),
     ("rbm is a LeakyRBM", lambda: GeometricPath(LEAKY_4)),
     ("base is 'base_rate'", lambda: GeometricPath(ONES, base="base_rate")),
-    ("base has shape (120, 4)", lambda: GeometricPath(ONES, base=DATA)),
-    ("base holds 4 NaN", lambda: GeometricPath(ONES, base=[np.nan] * 4)),
     ("base reaches", lambda: GeometricPath(ONES, base=[0.0, 1e39, 0.0, 0.0])),
     ("target.log_density gave shape ()", lambda: along(log_density=lambda x: -1.0)),
-    ("target.log_density gave shape (10,), 10 NaN",
-     lambda: along(log_density=lambda x: x[:, 0] * np.nan)),
-    ("target.gradient gave shape (10,)", lambda: along(gradient=lambda x: x[:, 0])),
     ("target.gradient gave shape (10, 2), 20 NaN", lambda: along(gradient=lambda x: x * np.nan)),
     ("target.n_visible is '2'", lambda: rl.DensityPath(Density(n_visible="2"), 1.0)),
     # schedules, annealing
     ("betas runs from 0.1", lambda: rl.ais(PATH, [0.1, 1], 9)),
-    ("betas runs from 1.0 to 0.0", lambda: rl.ais(PATH, BETAS[::-1], 9)),
     ("betas do not rise at step 2", lambda: rl.ais(PATH, [0, 0.6, 0.5, 1], 9)),
     ("betas do not rise", lambda: rl.reverse_ais(PATH, [0, 0.5, 0.5, 1], 9)),
     ("betas holds 1 NaN value", lambda: rl.ais(PATH, [0, np.nan, 1], 9)),
-    ("betas has shape ()", lambda: rl.ais(PATH, 1000, 9)),
     ("betas has shape (1,)", lambda: rl.ais(PATH, [0.0], 9)),
     ("n_temperatures is 0", lambda: schedules.linear(0)),
-    ("n_temperatures is 1.5", lambda: schedules.sm08(1.5)),
     ("mixing is array", lambda: schedules.predicted_variance(PILOT, BETAS, A)),
-    ("rng is -1", lambda: rl.ais(PATH, BETAS, 9, -1)),
     ("path is a BernoulliRBM", lambda: rl.ais(ONES, BETAS, 9)),
     ("n_recorded is 1", lambda: rl.ais(PATH, BETAS, 9, n_recorded=1)),
     *[(f"n_chains is {n!r}", lambda n=n: rl.ais(PATH, BETAS, n_chains=n)) for n in (
-        0, -1, True, 1.5, "ten", None, np.nan, np.inf, [3], 1j, np.timedelta64(5, "s"))],
+        0, True, 1.5, "ten", np.nan, np.inf, [3], np.timedelta64(5, "s"))],
     *[(f"n_threads is {n!r}", lambda n=n: on_threads(n, rl.ais, PATH, BETAS, 9))
-      for n in (0, "two", True)],
+      for n in (0, "two")],
     ("start holds 8", lambda: rl.reverse_ais(PATH, BETAS, 9, start=DATA[:8])),
-    ("start has shape (9, 3)", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.zeros((9, 3)))),
     ("start holds values", lambda: rl.reverse_ais(PATH, BETAS, 9, start=np.full((9, 4), 0.5))),
     ("n_burn_in is -1",
      lambda: rl.reverse_ais(PATH, BETAS, 9, start="chains", n_burn_in=-1)),
@@ -174,12 +138,9 @@ REFUSED = [
     ("start is 'target'", lambda: tempered(start="target")),
     ("index", lambda: tempered(n_chains=2, index=[0, 9])),
     ("n_blocks is 0", lambda: tempered(n_blocks=0)),
-    ("start", lambda: rl.parallel_tempering(PATH, BETAS, 2, start=np.zeros((3, 4)))),
     ("record_every is 0", lambda: rl.parallel_tempering(PATH, BETAS, 2, 5, record_every=0)),
-    ("path is a RBM", lambda: rl.rts(SPINS, BETAS, 10, 10)),
     ("prior is given, but betas is None", lambda: rl.rts(PATH, prior=np.ones(10))),
     ("n_sweeps is 3", lambda: rl.rts(PATH, n_sweeps=3)),
-    ("n_sweeps is 'many'", lambda: rl.ti(PATH, n_sweeps="many")),
     ("sample", lambda: rl.rts_of_sample(rl.parallel_tempering(PATH, BETAS, 2, 5, 0))),
     ("skip is 10", lambda: rl.rts_of_sample(RUN, skip=10)),
     ("sample was drawn with conditional='marginal'", lambda: rl.mbar_of_sample(OF_V)),
@@ -187,24 +148,18 @@ REFUSED = [
     ("sample keeps 1 state a chain", lambda: rl.mbar_of_sample(ONE_ROW)),
     ("source", lambda: rl.ti(3)),
     ("betas, n_chains, n_sweeps or rng is given", lambda: rl.ti(RUN, BETAS)),
-    ("betas, n_chains, n_sweeps or rng is given", lambda: rl.ti(RUN, rng=0)),
     ("rule is 'romberg'", lambda: rl.ti(RUN, rule="romberg")),
-    ("rule is 'random'", lambda: rl.ti(PATH, BETAS, rule="random")),
     ("rule is 'corrected'", lambda: rl.ti(OF_V, rule="corrected")),
-    ("n_chains is 15", lambda: rl.sams(PATH, n_chains=15)),
     ("n_chains is 25: expected a multiple of n_groups, 10, such as 30",
      lambda: rl.wang_landau(PATH, BETAS, 25, 10)),
     ("n_groups is 1", lambda: rl.sams(PATH, BETAS, 10, 10, n_groups=1)),
     ("jump is 'up'", lambda: rl.sams(PATH, jump="up")),
-    ("jump is None", lambda: rl.wang_landau(PATH, BETAS, 10, 10, jump=None)),
     ("start is 'paper'", lambda: rl.sams(PATH, start="paper")),
     ("t_0 is -1", lambda: rl.sams(PATH, t_0=-1)),
     ("exponent is 2", lambda: rl.sams(PATH, exponent=2)),
     ("counts run from 1.0 to 2.0 and sum to 3.0", lambda: rl.solve_mbar(A[:2], [1, 2], [0, 1])),
     ("counts run from -1.0", lambda: rl.solve_mbar(A[:2], [-1, 3], [0, 1])),
-    ("counts has shape (1,)", lambda: rl.solve_mbar(A[:2], [2], [0, 1])),
     ("delta holds 1 NaN", lambda: rl.solve_mbar([1.0, np.nan], [1, 1], [0, 1])),
-    ("betas runs from 1.0 to 0.0", lambda: rl.solve_mbar([1.0], [1, 0], [1, 0])),
     # checks, sums, TAP, log Z in one call
     ("path is a BernoulliRBM: expected an annealing path", lambda: rl.check(ONES, RUN)),
     ("estimate is a float: expected what an estimator", lambda: rl.check(PATH, 3.0)),
@@ -213,34 +168,26 @@ REFUSED = [
     ("solver is 'newton'", lambda: rl.tap(ONES, solver="newton")),
     ("damping is 1.0", lambda: rl.tap(ONES, damping=1.0)),
     ("max_sweeps is 0.5", lambda: rl.tap(ONES, max_sweeps=0.5)),
-    ("starts has shape", lambda: rl.tap(ONES, starts=[[0.5]])),
     ("starts", lambda: rl.tap(ONES, starts=np.full((1, 4), 2.0))),
-    ("starts", lambda: rl.tap(ONES, starts=np.zeros((0, 4)))),
     ("rbm is RBM", lambda: rl.tap(SPINS)),
-    ("budget_seconds is -1", lambda: rl.log_z(OF_MODES, budget_seconds=-1)),
     ("budget_seconds is 1000000000.0", lambda: rl.log_z(OF_MODES, budget_seconds=1e9)),
     ("n_steps is 1000000000.0: expected a whole number, 10,000,000 at most",
      lambda: rl.log_z(OF_MODES, n_steps=1e9)),
     ("budget_seconds is 5 and n_steps", lambda: rl.log_z(OF_MODES, n_steps=9, budget_seconds=5)),
     ("n_chains is 100 without n_steps", lambda: rl.log_z(OF_MODES, n_chains=100)),
     ("n_chains is 3", lambda: rl.log_z(OF_MODES, n_chains=3, n_steps=100)),
-    ("data has shape (3, 7)", lambda: rl.log_z(OF_MODES, n_steps=9, data=np.zeros((3, 7)))),
     ("data is given with a path", lambda: rl.log_z(PATH, data=DATA)),
     ("progress is a str: expected True, False, or None",
      lambda: rl.using(progress="no").__enter__()),
     # training and tracking
     ("tracker is 5: expected a LogZTracker with", lambda: train(DATA, 3, tracker=5)),
     ("data holds values", lambda: train(DATA * 0.5, 3)),
-    ("data has shape (1, 120, 4)", lambda: train(DATA[None], 3)),
     ("data has 5 rows", lambda: train(DATA[:5], 3)),
     ("n_hidden is 0", lambda: train(DATA, 0)),
     ("method is 'sgd'", lambda: train(DATA, 3, method="sgd")),
-    ("method is array", lambda: train(DATA, 3, method=A)),
     ("batch_size is 256", lambda: train(DATA, 3, batch_size=256)),
     ("n_updates is 0", lambda: train(DATA, 3, n_updates=0)),
     ("learning_rate is -1", lambda: train(DATA, 3, learning_rate=-1)),
-    ("learning_rate is nan", lambda: train(DATA, 3, learning_rate=np.nan)),
-    ("weight_decay is 1j", lambda: train(DATA, 3, weight_decay=1j)),
     ("momentum is 1", lambda: train(DATA, 3, momentum=1)),
     ("monitor_every is 0", lambda: train(DATA, 3, monitor_every=0)),
     ("monitor is 3", lambda: train(DATA, 3, monitor=3)),
@@ -251,19 +198,15 @@ REFUSED = [
     ("patience is 1, but 'validation' is not among update, reconstruction_error, "
      "log_likelihood: expected a monitor that gives it, such as tracker.monitor(",
      lambda: train(DATA, 3, n_updates=1, patience=1)),
-    ("base holds 1 NaN", lambda: rl.LogZTracker(NAN_FIRST)),
     ("train has shape (120, 3)", lambda: rl.LogZTracker(B, rng=0).monitor(train=DATA[:, :3])),
-    ("validation holds values", lambda: rl.LogZTracker(B, rng=0).monitor(validation=DATA * 255)),
     ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
     # rbmbook
     ("gain is 0", lambda: ReweightedTracker(B, gain=0)),
     ("target is 2: expected a probability above 0",
      lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),
     ("move is None", lambda: step_sizes.tune_step_size(None, SQUARE)),
-    ("covariance holds 4 NaN", lambda: step_sizes.scaled_root(np.eye(2) * np.nan)),
     ("covariance is not pos", lambda: step_sizes.scaled_root(-np.eye(2))),
     ("coupling is -1", lambda: testsystems.random_rbm(4, 3, coupling=-1)),
-    ("strength is '3'", lambda: testsystems.two_mode_rbm(4, strength="3")),
     ("norm is 'long'", lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long")),
 ]  # fmt: skip
 
@@ -320,38 +263,15 @@ def test_chains_that_no_memory_holds_are_refused_before_a_run(n, call, monkeypat
         call()
 
 
-@pytest.mark.parametrize("value", [1e13, 1e300, -1.7e308])
 @pytest.mark.parametrize("name", ["weights", "visible_bias", "hidden_bias", "log_scale"])
-def test_models_refuse_parameters_beyond_what_kernels_hold(name, value):
+def test_models_refuse_parameters_beyond_what_kernels_hold(name):
     fine = {"weights": W, "visible_bias": B, "hidden_bias": A, "log_scale": 0.0}
-    with pytest.raises(ValueError, match=f"{name} reaches .* expected 1e"):
-        BernoulliRBM(**fine | {name: fine[name] + value})
+    for value in (1e13, -1.7e308):
+        with pytest.raises(ValueError, match=f"{name} reaches .* expected 1e"):
+            BernoulliRBM(**fine | {name: fine[name] + value})
 
 
-def test_a_single_array_is_refused_with_a_line_that_makes_a_model(tmp_path):
-    np.save(tmp_path / "weights.npy", W)
-    with pytest.raises(ValueError, match=r"a \.npy holds one array") as caught:
-        rl.load_rbm(tmp_path / "weights.npy")
-    line = re.search(r"of three (rl\..*\)) makes a", str(caught.value))[1]
-    assert eval(line, {"rl": rl, "W": W, "b": B, "a": A}).n_hidden == 3
-
-
-def test_the_fixed_point_scale_is_finite_or_refused():
-    """In a child process, which can be stopped: no loop hangs."""
-    code = (
-        "import numpy as np; from rbmlib._kernels.layers import quantise\n"
-        "for x in 1e39, np.inf, np.nan, 1e-320, 5e-324:\n"
-        "    try: quantise(np.full((3, 2), x), np.full(3, x)); print('found')\n"
-        "    except ValueError: print('refused')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.stdout.split() == ["refused"] * 3 + ["found"] * 2, done.stderr
-    fixed = layers.quantise(np.full((3, 2), 1e12), np.full(3, -1e12))
-    assert np.isfinite(np.float32(fixed.scale))
-    np.testing.assert_allclose(fixed.down * fixed.scale, 1e12, rtol=1e-4)
-
-
-@pytest.mark.parametrize("outlier", [5e9, -5e9, 1e12])
+@pytest.mark.parametrize("outlier", [-5e9, 1e12])
 def test_memory_of_mbar_does_not_grow_with_the_spread_of_slopes(outlier):
     rng = np.random.default_rng(0)
     delta = rng.normal([[0.0], [1.0]], size=(2, 5000)).ravel()
@@ -365,12 +285,6 @@ def test_memory_of_mbar_does_not_grow_with_the_spread_of_slopes(outlier):
     # the equation at the root, sample by sample
     w = 1 / (1 + np.exp(np.clip(found.log_z[1] - delta, -700, 700)))
     assert abs(w.sum() - 5000) < 1e-3
-
-
-def test_conditionals_draw_from_a_seed_as_from_its_generator():
-    gaussian = rl.GaussianRBM(W)
-    for draw, states in ((ONES.sample_hidden, DATA), (gaussian.sample_visible, np.ones((5, 3)))):
-        np.testing.assert_array_equal(draw(states, 7), draw(states, np.random.default_rng(7)))
 
 
 # any call -----------------------------------------------------------------------------------
@@ -403,18 +317,13 @@ CALLS = {
     "GaussianRBM": (rl.GaussianRBM, {"weights": RBM.weights, "visible_bias": RBM.visible_bias}),
     "LeakyRBM": (rl.LeakyRBM, {"weights": LEAKY.weights, "leakiness": 0.1}),
     "log_density": (RBM.log_density, {"visible": BITS}),
-    "free energy": (RBM.free_energy, {"visible": BITS}),
     "hidden_mean": (RBM.hidden_mean, {"visible": BITS}),
     "visible_mean": (RBM.visible_mean, {"hidden": HIDDEN}),
     "sample_hidden": (RBM.sample_hidden, {"visible": BITS, "rng": 0}),
     "sample_visible": (RBM.sample_visible, {"hidden": HIDDEN, "rng": 0}),
     "gaussian log_density": (GAUSSIAN.log_density, {"visible": REAL}),
-    "gaussian sample_hidden": (GAUSSIAN.sample_hidden, {"visible": REAL, "rng": 0}),
-    "gaussian hidden_mean": (GAUSSIAN.hidden_mean, {"visible": REAL}),
     "leaky log_density": (LEAKY.log_density, {"visible": REAL}),
     "leaky gradient": (LEAKY.gradient, {"visible": REAL}),
-    "leaky sample_hidden": (LEAKY.sample_hidden, {"visible": REAL, "rng": 0}),
-    "with_leakiness": (LEAKY.with_leakiness, {"leakiness": 0.5}),
     "project_weights": (rl.project_weights, {"weights": RBM.weights}),
     "exact": (rl.exact, {"rbm": RBM}),
     "sample": (rl.sample, {"rbm": RBM, "n_samples": 2, "rng": 0}),
@@ -423,10 +332,8 @@ CALLS = {
     "DensityPath": (rl.DensityPath, {"target": MIXTURE, "base_variance": 3.0, "step_sizes": 0.4,
                                      "n_leapfrog": 2, "jitter": 0.1}),
     "linear": (schedules.linear, {"n_temperatures": 4}),
-    "sm08": (schedules.sm08, {"n_temperatures": 4}),
     "decelerate": (schedules.decelerate, {"betas": THREE, "max_step": 0.55}),
     "varopt": (schedules.varopt, {"pilot": PILOT, "n_temperatures": 5, "smoothing": 1.0}),
-    "friction": (schedules.friction, {"pilot": PILOT, "n_temperatures": 5, "smoothing": 1.0}),
     "ais": (rl.ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3, "rng": 0,
                      "n_recorded": 3}),
     "reverse_ais": (rl.reverse_ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3,
@@ -507,16 +414,11 @@ def bad_calls(draw):
     return function, arguments
 
 
-TOO_LONG = {"n_samples", "n_chains", "n_sweeps", "n_updates", "n_temperatures", "n_starts",
-            "n_leapfrog", "n_states", "n_hidden", "n_visible", "n_groups", "n_burn_in",
-            "n_recorded", "batch_size", "n_betas", "n_knots", "n_iterations"}  # fmt: skip
-
-
 def large(arguments) -> bool:
     """Right, but more than a test can wait for or hold."""
     return any(
         isinstance(v, (int, float)) and not isinstance(v, bool) and 200 < v <= 1e9
-        for name, v in arguments.items() if name in TOO_LONG
+        for name, v in arguments.items() if name.startswith("n_") or name == "batch_size"
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states, log_sum, probabilities, rbm_table
+from scipy.integrate import cumulative_trapezoid
 
 import rbmlib as rl
 from rbmbook.carlson2016.estimators import bootstrap_tempered
@@ -62,9 +63,8 @@ def test_the_pilot_takes_the_logarithm_of_means(guess):
 
 def test_integration_of_a_model_with_a_constant():
     run = rl.ti(PATH, schedules.linear(30), 200, 600, 4, rule="simpson")
-    without = rl.BernoulliRBM(RBM.weights, RBM.visible_bias, RBM.hidden_bias)
-    other = rl.ti(rl.GeometricPath(without, base=BASE), schedules.linear(30),
-                  200, 600, 4, rule="simpson")  # fmt: skip
+    without = rl.GeometricPath(RBM.with_(log_scale=0.0), base=BASE)
+    other = rl.ti(without, schedules.linear(30), 200, 600, 4, rule="simpson")
     # the constant is in every slope, of which the integral is the constant
     assert run.log_z - other.log_z == pytest.approx(RBM.log_scale, abs=1e-6)
     assert abs(run.log_z - LOG_Z) < 4 * run.std_error < 1
@@ -102,26 +102,19 @@ def test_mean_over_blocks_is_weighed_by_their_sweeps(sample):
     c = sample.mixed[1:, :, 0].sum(axis=(0, 1))
     run = rl.rts_of_sample(sample, skip=1)
     np.testing.assert_allclose(run.trace["occupation"], c / c.sum())
-    np.testing.assert_allclose(
-        run.log_z_path - run.log_z_path[0],
-        np.diff(np.r_[0, (sample.log_z_path + np.log(c / PRIOR))]).cumsum()
-        - (sample.log_z_path + np.log(c / PRIOR))[0],
-    )
+    wanted = sample.log_z_path + np.log(c / PRIOR)
+    np.testing.assert_allclose(run.log_z_path - run.log_z_path[0], wanted - wanted[0])
 
 
 @pytest.mark.parametrize("rule", ["riemann", "trapezoid", "simpson", "corrected"])
 def test_log_z_on_the_way_is_the_trapezoid_whatever_the_rule(sample, rule):
-    run = rl.ti(sample, rule=rule)
-    means = run.trace["slope_mean"]
-    path = [PATH.log_z_base]
-    for k in range(1, BETAS.size):
-        path.append(path[-1] + (BETAS[k] - BETAS[k - 1]) * (means[k] + means[k - 1]) / 2)
+    run, sums = rl.ti(sample, rule=rule), sample.mixed.sum(axis=(0, 1))
+    means = sums[1] / sums[0]
+    np.testing.assert_allclose(run.trace["slope_mean"], means)
+    path = PATH.log_z_base + cumulative_trapezoid(means, BETAS, initial=0)
     np.testing.assert_allclose(run.log_z_path, path)
     if rule == "riemann":
-        wanted = PATH.log_z_base + sum(np.diff(BETAS) * means[1:])
-        assert run.log_z == pytest.approx(wanted)
-    sums = sample.mixed.sum(axis=(0, 1))
-    np.testing.assert_allclose(means, sums[1] / sums[0])
+        assert run.log_z == pytest.approx(PATH.log_z_base + np.diff(BETAS) @ means[1:])
 
 
 def test_the_corrected_rule_and_its_error_on_unequal_steps(sample):
@@ -167,14 +160,14 @@ def test_estimates_from_states_drawn_again_know_the_prior(sample):
 TWO = 2, np.array([0.7, 0.2, 0.1])  # groups, of an uneven prior
 
 
-@pytest.mark.parametrize(("one_over_t", "gain"), [(False, 0.05), (True, 0.05)])
-def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t, gain):
+@pytest.mark.parametrize("one_over_t", [False, True])
+def test_a_histogram_is_flat_by_the_shares_of_its_prior(one_over_t):
     rule = Halving(*TWO, one_over_t)
     assert rule.gain.tolist() == [0.1, 0.1]
     # in shares of the prior, less a fifth; and equal visits, of which the first beta has too few
     rule.see(np.array([[600, 170, 90], [300, 300, 300]]), 1000)
     assert rule.halvings.tolist() == [1, 0]
-    assert rule.gain.tolist() == [gain, 0.1]
+    assert rule.gain.tolist() == [0.05, 0.1]
     assert rule.histogram.tolist() == [[0, 0, 0], [300, 300, 300]]
     rule.see(np.array([[0, 0, 0], [1500, 140, 0]]), 1100)  # 1800, 440, 300 of 2540
     assert rule.halvings.tolist() == [1, 1]
@@ -269,12 +262,7 @@ def test_gms13_at_a_bend_takes_the_slope_of_its_own_side():
     costs = np.diff(knots) * (np.array(before)[1:] - np.array(after)[:-1])
     share = np.sqrt(np.maximum(costs, 0))
     wanted = np.r_[0, np.cumsum(share / share.sum())]
-    bend = np.abs(np.array(before) - after)[1:-1]
-    assert bend.max() > 0.2, "a path without bends would not tell the sides apart"
     n = 20_000
     found = gms13(path, n, 1500, 0, n_sweeps=120, n_burn_in=20)
     at_knots = np.interp(knots, found, np.arange(n + 1) / n)
     np.testing.assert_allclose(at_knots, wanted, atol=0.012)
-    mixed = np.diff(knots) * (np.array(after)[1:] - np.array(after)[:-1])
-    other = np.r_[0, np.cumsum(np.sqrt(np.maximum(mixed, 0)))]
-    assert np.abs(other / other[-1] - wanted).max() > 0.03

@@ -1,18 +1,21 @@
-"""Sums over distinct states, at or below log Z, and what `log_z` makes of them."""
+"""Sums over distinct states, at or below log Z; what `log_z` makes of them; modes and bounds."""
 
 import numpy as np
 import pytest
 from helpers_check import frozen_or_liquid
-from helpers_models import hopfield_rbm, quiet
-from helpers_stats import all_states
+from helpers_models import exchanged, quiet, with_idle_units
+from helpers_stats import all_states, log_sum, rbm_table
 from scipy.linalg import block_diag
 
 import rbmlib as rl
+from rbmbook import bench
 from rbmbook.testsystems import of_spins
 from rbmlib.automatic import log_z as doors
-from rbmlib.automatic.problem import sweep_seconds
+from rbmlib.models.mean_field import best_lower_bound, lower_bounds
+from rbmlib.search import modes
 from rbmlib.search.beam import Beam, descents
-from rbmlib.search.summed import FEW, Z95, StateSum, Summed
+from rbmlib.search.modes import find_modes, hunting_starts, in_single
+from rbmlib.search.summed import FEW, SURE, Z95, StateSum, Summed
 
 LAYERS = {
     "bits": lambda rng, n: rl.Binary(rng.normal(size=n)),
@@ -53,18 +56,23 @@ def test_a_sum_grows_to_log_z(kind, scale):
 
 @pytest.mark.parametrize("n", [5, 63, 64, 65, 130])
 def test_states_of_any_number_of_words(n):
+    """And the same sum on any number of threads."""
     rng = np.random.default_rng(n)
     rbm = rl.BernoulliRBM(rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n))
-    beam = Beam(rbm)
-    states = (rng.random((300, n)) < 0.5).astype(float)
-    beam.add(states[:200])
-    beam.add(states[100:200])
+    states, sums = (rng.random((300, n)) < 0.5).astype(float), set()
     known = {bytes(s.astype(bool)) for s in states[:200]}
-    assert beam.n_states == len(known)
-    assert [bool(x) for x in beam.contains(states)] == [
-        bytes(s.astype(bool)) in known for s in states
-    ]
-    beam.grow(60 * n)
+    for n_threads in (1, 2):
+        with rl.using(n_threads=n_threads):
+            beam = Beam(rbm)
+            beam.add(states[:200])
+            beam.add(states[100:200])
+            assert beam.n_states == len(known)
+            assert beam.contains(states).tolist() == [
+                bytes(s.astype(bool)) in known for s in states
+            ]
+            beam.grow(60 * n)
+            sums.add((beam.log_sum, beam.n_states))
+    assert len(sums) == 1
     assert beam.n_states >= min(2**n, 2 * len(known))
     assert beam.contains(states[:200]).all()
 
@@ -79,21 +87,7 @@ def test_heaviest_states_come_first():
     assert log_z - 1e-3 < beam.log_sum <= log_z + 1e-10
 
 
-def test_the_same_seed_gives_the_same_bits():
-    rbm = hopfield_rbm(40, 20, rng=1)
-
-    def run(n_threads):
-        with rl.using(n_threads=n_threads):
-            beam = Beam(rbm)
-            beam.add(descents(beam.small, rng=3))
-            beam.grow(5000)
-            return beam.log_sum, beam.n_states
-
-    assert run(1) == run(2) == run(None)
-
-
 MODEL = rl.testsystems.random_rbm(14, 8, coupling=3.0, rng=5)
-EXACT = rl.exact(MODEL).log_z
 
 
 def sum_of(rbm, hidden):
@@ -112,6 +106,8 @@ def test_of_n_chains_that_find_nothing_outside_the_interval_is_three_over_n():
     assert found.error == pytest.approx(FEW / Z95 / 50)
     wanted = known.log_sum, known.log_sum + np.log1p(3 / 50)
     assert found.interval() == pytest.approx(wanted, rel=1e-12)
+    half = Summed.of(known, MODEL, [(np.full(50, known.log_sum + np.log(0.5)), inside)], None)
+    assert half.lost == pytest.approx(0.5 - SURE * 0.5 * FEW / Z95 / 50)  # surely not found
 
 
 def glass(n_visible, n_hidden, beta, rng):
@@ -138,10 +134,8 @@ def test_spins_are_taken_as_they_are():
     bits = of_spins(w, b, a)
     options = {"n_steps": 20, "n_chains": 40, "rng": 0, "enumerate_small": False}
     for given, same in (({}, {}), ({"data": data}, {"data": (data + 1) / 2})):
-        one, two = (
-            quiet(rl.log_z, spins, **options, **given),
-            quiet(rl.log_z, bits, **options, **same),
-        )
+        one = quiet(rl.log_z, spins, **options, **given)
+        two = quiet(rl.log_z, bits, **options, **same)
         assert one.log_z == pytest.approx(two.log_z, abs=1e-9)
         assert set(np.unique(one.states)) == {-1.0, 1.0}
     assert rl.log_z(spins).log_z == pytest.approx(rl.exact(bits).log_z, abs=1e-9)
@@ -155,15 +149,13 @@ def test_small_parts_that_do_not_touch_are_enumerated():
     b = np.r_[MODEL.visible_bias, large.visible_bias]
     a = np.r_[MODEL.hidden_bias, [1.0, 2.0, 3.0], large.hidden_bias]
     union = rl.BernoulliRBM(weights[order], b[order], a, log_scale=4.0)
-    exact = EXACT + rl.exact(large).log_z + np.logaddexp(0, [1, 2, 3]).sum() + 4
+    exact = sum(rl.exact(part).log_z for part in (MODEL, large))
+    exact += np.logaddexp(0, [1, 2, 3]).sum() + 4
     found = rl.log_z(union)
     assert (found.method, found.verdict) == ("exact", "exact")
     wide = rl.testsystems.random_rbm(50, 40, rng=0)
-    biases = (
-        np.r_[MODEL.visible_bias, wide.visible_bias],
-        np.r_[MODEL.hidden_bias, wide.hidden_bias],
-    )
-    both = rl.BernoulliRBM(block_diag(MODEL.weights, wide.weights), *biases)
+    b, a = np.r_[MODEL.visible_bias, wide.visible_bias], np.r_[MODEL.hidden_bias, wide.hidden_bias]
+    both = rl.BernoulliRBM(block_diag(MODEL.weights, wide.weights), b, a)
     assert not doors._is_small(both, 1e9), "one part is not"
     assert found.log_z == pytest.approx(exact, abs=1e-9)
 
@@ -178,14 +170,6 @@ def test_what_is_enumerated_follows_from_sizes_and_budget():
     assert not doors._is_small(shaped(64, 24), 0.1)
     assert not doors._is_small(shaped(784, 26), 10.0)
     assert not doors._is_small(shaped(64, 27), 1e9)
-
-
-def test_seconds_of_a_sweep_follow_from_sizes():
-    """And are ten times as many where no loop is compiled; real units are reduced to the span."""
-    parameters = np.eye(20, 10) / 9, np.zeros(20), np.zeros(10)
-    bits, reals = (kind(*parameters) for kind in (rl.BernoulliRBM, rl.GaussianRBM))
-    assert sweep_seconds(bits) == sweep_seconds(rl.GeometricPath(bits)) == pytest.approx(1.32e-6)
-    assert sweep_seconds(rl.GeometricPath(reals)) == pytest.approx(1.21e-5)
 
 
 def test_a_sum_of_a_model_in_parts_is_the_product_of_theirs():
@@ -249,3 +233,134 @@ def test_coordinates_of_a_path_give_the_hidden_states_outside_a_sum(n_visible):
     found = Summed.of(known, path.at(1.0), [run], np.random.default_rng(0))
     assert 0.1 < found.share < 0.9
     assert abs(found.log_z - exact) < 4 * found.std_error
+
+
+def hard(kind, seed):
+    """A model of the bench, and its log Z."""
+    name = f"{kind}_{seed}"
+    return bench.model(name), bench.read_index()[name][1]
+
+
+@pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
+def test_bounds_of_modes_are_below_log_z(kind):
+    """And modes differ; no more of them are given than asked for."""
+    for seed in range(4):
+        rbm, log_z = hard(kind, seed)
+        modes = find_modes(rbm)
+        assert modes.lower_bound.max() <= log_z + 1e-5  # solutions are in single precision
+        assert (np.diff(modes.log_z) <= 0).all()
+        apart = np.abs(modes.visible[:, None] - modes.visible).max(axis=2)
+        assert apart[~np.eye(len(apart), dtype=bool)].min(initial=1) > 0.05
+        assert len(find_modes(rbm, most=1).log_z) == 1
+
+
+@pytest.mark.parametrize("kind", ["pocket", "ferromagnet"])
+def test_every_heavy_mode_is_found(kind):
+    """Of exact samples few lie far from all modes, whichever way units are counted."""
+    for seed in range(3):
+        rbm, log_z = hard(kind, seed)
+        rng = np.random.default_rng(seed)
+        for model in (rbm, exchanged(rbm, np.flatnonzero(rng.random(rbm.n_hidden) < 0.5))):
+            modes = find_modes(model)
+            assert abs(np.exp(modes.log_z - log_z).sum() - 1) < 0.35
+
+
+def test_patterns_of_weak_units_are_found_behind_stronger_ones():
+    """Four patterns, each held by 16 units together, and 80 pairs of units with larger weights."""
+    n, rng = 120, np.random.default_rng(0)
+    patterns = rng.choice([-1.0, 1.0], (4, n))
+    weights = np.zeros((n + 80, 64 + 80))
+    weights[:n, :64] = np.repeat(patterns.T / 4, 16, axis=1)
+    weights[n:, 64:] = np.diag(np.full(80, 12.0))
+    gain = np.logaddexp(0, 4.0 * patterns).sum(axis=1) - n * np.log(2)
+    visible, hidden = np.r_[np.zeros(n), np.full(80, -3.0)], np.repeat(-gain / 16, 16)
+    rbm = rl.BernoulliRBM(weights, visible, np.r_[hidden, np.full(80, -3.0)])
+    found = find_modes(rbm).visible[:, :n] > 0.5
+    for pattern in patterns > 0:
+        assert (found == pattern).all(axis=1).any()
+
+
+def test_what_a_mode_holds_is_at_most_three_nats_above_its_bound():
+    """The next term of the expansion is tens of nats where a mode is wide, and means nothing."""
+    weights = 0.045 * np.random.default_rng(0).normal(size=(100, 100))  # of spins, all of mean 0
+    found = find_modes(of_spins(weights, np.zeros(100), np.zeros(100)))
+    assert found.log_z - found.lower_bound == pytest.approx([3.0])
+
+
+def test_modes_are_solutions():
+    """Of mean field: sweeps without end change neither how many there are nor what they hold."""
+    rbm, _ = hard("pocket", 0)
+    modes = find_modes(rbm)
+    visible = modes.visible
+    for _ in range(500):
+        visible = rbm.visible_mean(rbm.hidden_mean(visible))
+    heavy = modes.lower_bound > modes.lower_bound.max() - 5
+    assert np.abs(lower_bounds(rbm, visible) - modes.lower_bound)[heavy].max() < 0.01
+
+
+def test_rows_of_the_data_are_starts_so_many_and_no_more():
+    """Sixty, spread over all of them, and the same with every unit the other way."""
+    rbm = rl.testsystems.random_rbm(9, 5, rng=0)
+    data = np.random.default_rng(0).integers(0, 2, (119, 9))
+    n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
+    assert n[1] - n[0] == n[2] - n[0] == 2 * 60 + 60
+
+
+def test_generations_of_modes_end_where_new_ones_hold_nothing(monkeypatch):
+    """New modes with a third of the heaviest's weight are sought about, those of 1/20,000 not."""
+    rows = {"old": [1, 0, 0, 0], "third": [0, 1, 0, 0], "little": [0, 0, 1, 0]}
+    given = [np.array([rows[name]], np.float32) for name in rows]
+    monkeypatch.setattr(modes, "hunting_starts", lambda *_: given[0])
+    monkeypatch.setattr(modes, "_changed", lambda single, parents: parents)
+    monkeypatch.setattr(modes, "_solutions", lambda *_: given.pop(0))
+    weight = np.array([0.0, -1.0, -10.0, -99.0])
+    monkeypatch.setattr(modes, "lower_bounds", lambda rbm, visible: visible @ weight)
+    rbm = rl.BernoulliRBM(np.zeros((4, 2)), np.zeros(4), np.zeros(2))
+    modes._found(rbm, None, None, 10)
+    assert given == []
+
+
+@pytest.mark.parametrize("coupling", [0.5, 3.0, 20.0])
+def test_bound_is_never_above_log_z(coupling):
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        rbm = rl.testsystems.random_rbm(7, 5, coupling=coupling, rng=seed)
+        exact = log_sum(rbm_table(rbm))
+        means = np.concatenate([rng.random((50, 7)), rng.integers(0, 2, (50, 7))])
+        assert lower_bounds(rbm, means).max() <= exact
+        assert best_lower_bound(rbm) <= exact + 1e-9
+        assert best_lower_bound(rbm) >= lower_bounds(rbm, means).max() - 0.5
+        single = lower_bounds(in_single(rbm), means.astype(np.float32))
+        np.testing.assert_allclose(single, lower_bounds(rbm, means), atol=1e-3)
+
+
+def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
+    rbm, log_z = with_idle_units(4.0, 40.0)
+    rng = np.random.default_rng(0)
+    for hidden, visible in [
+        ([], []), (range(25), []), ([], range(300)),
+        (np.flatnonzero(rng.random(25) < 0.5), np.flatnonzero(rng.random(300) < 0.5)),
+    ]:  # fmt: skip
+        other = exchanged(rbm, hidden, visible)
+        assert best_lower_bound(other) == pytest.approx(log_z, abs=1e-6)
+
+
+def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted():
+    """One way the base once lost 95% of Z with a fair error bar, the other way it did not."""
+    rbm, log_z = with_idle_units(2.0, 2.87)
+    betas = rl.schedules.linear(1000)
+    for model in (rbm, exchanged(rbm, range(0, 25, 2))):
+        run = rl.ais(rl.GeometricPath(model), betas, n_chains=100, rng=0, n_recorded=2)
+        assert abs(run.log_z - log_z) < 4 * run.std_error < 0.4
+
+
+@pytest.mark.parametrize("of", [rl.Binary, rl.Spin])
+def test_the_base_is_smoothed_as_asked(of):
+    """Bits, or spins of means 2 p - 1: whatever the smoothing s, p (1 + 2 s) - s is the same p."""
+    rng = np.random.default_rng(0)
+    rbm = rl.RBM(of(rng.normal(size=8)), of(rng.normal(size=4)), rng.normal(size=(8, 4)))
+    size, found = 2 if of is rl.Spin else 1, []
+    for s in (0.01, 0.5):
+        means = 1 / (1 + np.exp(-size * rl.mean_field_bias(rbm, smoothing=s)))
+        found.append(means * (1 + 2 * s) - s)
+    np.testing.assert_allclose(*found, atol=1e-5)

@@ -1,9 +1,12 @@
-"""Types: the library agrees with its annotations, which reach users; what ``help`` says."""
+"""The package: types that reach users, what ``help`` says, imports in new processes."""
 
 import inspect
+import os
 import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from helpers_interface import public
@@ -51,12 +54,6 @@ def test_types_reach_those_who_import_the_library(repository, tmp_path):
 FUNCTIONS = [n for n in public(rl) if inspect.isfunction(getattr(rl, n))]
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_public_functions_say_what_they_return(name):
-    annotated = inspect.signature(getattr(rl, name)).return_annotation
-    assert annotated is not inspect.Signature.empty
-
-
 WITHOUT_A_CLOCK = {"sample", "solve_mbar"}  # functions that are not estimators
 ESTIMATORS = {n for n in FUNCTIONS if getattr(rl, n).__module__.startswith("rbmlib.estimators.")}
 
@@ -69,3 +66,51 @@ def test_help_describes_every_argument_of_an_estimator_once(name):
     lines = re.findall(r"(?m)^(\w[\w, ]*) : ", sections[sections.index("Parameters") + 1])
     described = [word for line in lines for word in line.split(", ")]
     assert sorted(described) == sorted(inspect.signature(function).parameters)
+
+
+def fresh(program: str) -> tuple[str, str]:
+    """What a new interpreter prints, and what it complains of."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip(), done.stderr.strip()
+
+
+WAITS = """
+import os, sys
+
+class Before:
+    def find_spec(name, *_):
+        if name == "numpy":
+            print(os.environ["OPENBLAS_THREAD_TIMEOUT"])
+
+sys.meta_path.insert(0, Before)
+import rbmlib
+"""
+
+
+@pytest.mark.parametrize(("said", "there"), [(None, "18"), ("22", "22")])
+def test_threads_of_blas_that_wait_soon_sleep(monkeypatch, said, there):
+    """OpenBLAS reads it when NumPy is loaded; on busy cores spinning doubled the time of AIS."""
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    if said:
+        monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", said)
+    assert fresh(WAITS) == (there, "")
+
+
+def test_import_where_nothing_can_be_written(tmp_path, repository):
+    """Files stand where the folders would be: for root no folder is read-only."""
+    package = tmp_path / "rbmlib"
+    shutil.copytree(repository / "rbmlib", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for room in package.rglob("__init__.py"):
+        (room.parent / "__pycache__").touch()
+    environment = {k: v for k, v in os.environ.items() if k != "NUMBA_CACHE_DIR"} | {
+        "HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/x", "PYTHONPATH": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }  # fmt: skip
+    code = "import rbmlib; print(rbmlib.__file__)"
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert "set NUMBA_CACHE_DIR to one that can be written" in done.stderr
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    done = subprocess.run(run, env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert Path(done.stdout.strip()).is_relative_to(package)
