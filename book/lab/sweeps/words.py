@@ -19,8 +19,6 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
-from ..equal_rejection import equal_rejection
-from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
 from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
@@ -190,7 +188,6 @@ def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options
 
 _varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100, slopes=True)
 SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
-SCHEDULES["equal_rejection"] = _from_pilot(equal_rejection, 1000, 100, keep_chains=True)
 
 
 @register(SCHEDULES, "varopt")
@@ -202,11 +199,6 @@ def _varopt(
     of_pilot = {"pilot_steps": pilot_steps, "pilot_chains": pilot_chains}
     betas = _varopt_of_pilot(path, rng, n_temperatures=n_temperatures, **of_pilot)
     return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
-
-
-@register(SCHEDULES, "ess_bisection")
-def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
-    return ess_bisection(path, n_temperatures, pilot_chains, rng)
 
 
 @register(SCHEDULES, "gms13")
