@@ -4,14 +4,14 @@ import numba
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_models import on_threads
+from helpers_models import leaky_draws, on_threads
 from helpers_stats import all_states, assert_no_rejection, log_sum, two_sided, z_score
 from scipy import integrate, special, stats
 
 import rbmlib as rl
 from rbmbook.li2016 import moves
 from rbmbook.li2016.diagonal import normal_lanes
-from rbmbook.li2016.moves import MOVES, blockwise, exact_draws
+from rbmbook.li2016.moves import MOVES, blockwise
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
 from rbmlib.models import normal
@@ -148,7 +148,7 @@ def test_exact_samples_of_orthogonal_columns():
 
 def test_exact_samples_by_rejection_have_the_gradient_of_their_density():
     """E[d log p] = 0 and E[v d log p] = -1: Stein's identities hold for the model only."""
-    v = exact_draws(LEAKY, 20_000, np.random.default_rng(1))
+    v = leaky_draws(LEAKY, 20_000, np.random.default_rng(1))
     slope = LEAKY.gradient(v)
     z = np.concatenate([z_score(slope, 0.0), z_score(v * slope, -1.0)])
     assert_no_rejection(two_sided(z), "Stein's identities", level=1e-4)
@@ -240,7 +240,7 @@ def test_leakiness_path_is_the_geometric_path_from_its_gaussian():
 def draws_of(rbm, small, n, seed):
     """Exact ones of the model on the span of the weights: by rejection if these are slanted."""
     if rbm is TILTED:
-        return exact_draws(small, n, np.random.default_rng(seed))
+        return leaky_draws(small, n, np.random.default_rng(seed))
     return small.exact_samples(n, seed)
 
 

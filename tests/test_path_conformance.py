@@ -22,7 +22,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.li2016.moves import blockwise, elliptical_slice, metropolis
+from rbmbook.li2016.moves import blockwise, elliptical_slice
 from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import ShapedWalk, Walk
 from rbmlib import BernoulliRBM, GaussianRBM, LeakyRBM
@@ -53,17 +53,15 @@ CASES = {
     "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
     "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, elliptical_slice),
-    "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, metropolis),
     "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
     "energy, slice": lambda: rl.EnergyPath(SLANTED, elliptical_slice),
-    "energy, metropolis": lambda: rl.EnergyPath(SLANTED, metropolis),
     "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
-    "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
+    "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: Walk(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], step_betas=KNOTS),
     "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=KNOTS),

@@ -23,7 +23,6 @@ from scipy.sparse import csr_array
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
-from rbmbook.jarzynski import ReweightedTracker
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib._kernels import layers
 from rbmlib.sampling import planning
@@ -256,7 +255,7 @@ REFUSED = [
     ("validation holds values", lambda: rl.LogZTracker(B, rng=0).monitor(validation=DATA * 255)),
     ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
     # rbmbook
-    ("gain is 0", lambda: ReweightedTracker(B, gain=0)),
+    ("gain is 0", lambda: rl.LogZTracker(B, gain=0)),
     ("target is 2: expected a probability above 0",
      lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),
     ("move is None", lambda: step_sizes.tune_step_size(None, SQUARE)),

@@ -36,10 +36,9 @@ class GaussianBasePath(Path):
     a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
     no model has a curvature above 1 there, so one step size serves all.
 
-    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units;
-    a transition has ``n_steps`` slices. ``reduced`` is ``rbm.reduced()`` where it is known: a
-    singular value decomposition less. ``model`` and ``span`` are the model on the span of its
-    weights, and the way back.
+    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units.
+    ``reduced`` is ``rbm.reduced()`` where it is known: a singular value decomposition less.
+    ``model`` and ``span`` are the model on the span of its weights, and the way back.
 
     Examples
     --------
@@ -58,13 +57,12 @@ class GaussianBasePath(Path):
         self,
         rbm: RBM,
         states,
-        n_steps: int = 1,
         n_leapfrog: int = 0,
         *,
         reduced: tuple[RBM, Span] | None = None,
     ):
         self.rbm, (self.model, self.span) = rbm, reduced or rbm.reduced()
-        self.n_steps, self.n_leapfrog = n_steps, n_leapfrog
+        self.n_leapfrog = n_leapfrog
         self.n_coordinates = self.model.n_visible
         if len(states) < 2 * self.n_coordinates:
             raise ValueError(f"{len(states)} states: expected at least {2 * self.n_coordinates}")
@@ -99,8 +97,7 @@ class GaussianBasePath(Path):
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
         beta = np.broadcast_to(beta, len(v))
-        for _ in range(self.n_steps):
-            v = self._slice(v, beta, rng)
+        v = self._slice(v, beta, rng)
         return self._trajectory(v, beta[:, None], rng) if self.n_leapfrog else v
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:

@@ -13,10 +13,9 @@ from rbmlib.models.normal import gaussian_draws
 from .. import measured as ms
 from ..gaussian_base import GaussianBasePath
 from ..gaussian_likelihood import bracket_log_z
-from ..gaussian_training import train_gaussian
+from ..gaussian_training import annealed_leakiness, train_gaussian
 from ..parameters import noted_warnings
 from .moves import MOVES, mean_distance
-from .quadrature import annealed_leakiness
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:

@@ -1,10 +1,9 @@
 """More moves of leaky RBMs, ``move(model, v, rng)``: `rbmlib.LeakinessPath` takes functions.
 
-* `metropolis` makes the published move exact, for few units. Given h, the joint density of v is
-  proportional to ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, ``g(h; a) = exp(-h^2 / 2 a) /
-  sqrt(a)``. So v' from the Gaussian is accepted with probability
-  ``min(1, prod_j g(h_j; a_j(v')) / g(h_j; a_j(v)))``.
-* `blockwise` does so direction by direction, for any number of units, where weights are diagonal.
+* `blockwise` makes the published move exact, where the weights are diagonal. Given h, the joint
+  density of v is proportional to ``N(v; b + W h, I) prod_j g(h_j; a_j(v))``, ``g(h; a) = exp(-h^2 /
+  2 a) / sqrt(a)``. So v'_j from the Gaussian is accepted with probability
+  ``min(1, g(h_j; a_j(v')) / g(h_j; a_j(v)))``.
 * `elliptical_slice` is elliptical slice sampling (Murray, Adams & MacKay 2010) with the Gaussian of
   the slope above on both sides as prior, and what is left as likelihood: nothing to tune.
 
@@ -23,19 +22,7 @@ from rbmlib.paths.moves import TINY, gaussian, gibbs, leaky_hmc
 SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
-def metropolis(model, v, rng):
-    new, gains = _proposal(model, v, rng)
-    accepted = np.log(rng.random((len(v), 1))) < gains.sum(axis=1, keepdims=True)
-    return np.where(accepted, new, v)
-
-
 def blockwise(model, v, rng):
-    new, gains = _proposal(model, v, rng)
-    return np.where(np.log(rng.random(v.shape)) < gains, new, v)
-
-
-def _proposal(model, v, rng):
-    """What "gibbs" draws, and each hidden unit's share of the logarithm of its acceptance ratio."""
     x = model.field(v)
     h = model.hidden.draw(x, rng)
     new = model.visible.draw(model.visible_field(h), rng)
@@ -43,7 +30,7 @@ def _proposal(model, v, rng):
     above, below = (np.maximum(s, TINY) for s in (model.hidden.above, model.hidden.below))
     log_ratio = h**2 * ((1 / above - 1 / below) / 2) - np.log(below / above) / 2
     turned = (model.field(new) <= 0).astype(float) - (x <= 0)
-    return new, turned * log_ratio
+    return np.where(np.log(rng.random(v.shape)) < turned * log_ratio, new, v)
 
 
 def elliptical_slice(model, v, rng):
@@ -90,27 +77,7 @@ def slice_angle(log_likelihood, bracket, n_chains: int, rng) -> np.ndarray:
     return angle
 
 
-MOVES = {"gibbs": gibbs, "metropolis": metropolis, "blockwise": blockwise}
-MOVES |= {"slice": elliptical_slice, "hmc": leaky_hmc}
-
-
-def exact_draws(rbm, n: int, rng) -> np.ndarray:
-    """Independent draws (n, n_visible) of a `LeakyRBM` with few hidden units, by rejection.
-
-    Draws of the Gaussian of slope 1 on both sides are accepted with probability
-    ``exp(-(1 - c) / 2 sum of x_j^2)``, over the fields x_j below 0.
-    """
-    model, span = rbm.reduced()
-    mean, precision, _ = normal.gaussian(model)
-    root = np.linalg.cholesky(np.linalg.inv(precision))
-    kept, found = [], 0
-    while found < n:
-        u = mean + rng.standard_normal((n, model.n_visible)) @ root.T
-        below = np.minimum(model.field(u), 0)
-        log_ratio = -(1 - rbm.leakiness) / 2 * (below**2).sum(axis=1)
-        kept.append(u[np.log(rng.random(n)) < log_ratio])
-        found += len(kept[-1])
-    return span(np.concatenate(kept)[:n], rng)
+MOVES = {"gibbs": gibbs, "blockwise": blockwise, "slice": elliptical_slice, "hmc": leaky_hmc}
 
 
 def move_of(name: str, rbm):
@@ -119,7 +86,7 @@ def move_of(name: str, rbm):
     if name == "blockwise" and not normal.has_orthogonal_columns(rbm.weights):
         raise ValueError(
             "kernel is 'blockwise', but the columns of the weights are not orthogonal: expected "
-            "'slice' or 'hmc', or 'metropolis' for few hidden units"
+            "'slice' or 'hmc'"
         )
     return MOVES[name]
 
