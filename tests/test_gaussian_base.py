@@ -97,8 +97,8 @@ def test_the_step_of_a_trajectory_tells_nothing_of_whether_it_is_accepted(level,
     assert least <= moved <= most
 
 
-FAR = LeakyRBM(BASIS * [0.98, 0.95, 0.9, 0.8], RNG.normal(size=12) * 0.3, [0.3, -0.5, 0.2, -0.1])
-WIDE = GaussianRBM(1.5 * RNG.normal(size=(8, 3)), RNG.normal(size=8) * 0.3, -RNG.random(3) * 9)
+FAR = LeakyRBM(BASIS * [0.98, 0.95, 0.9, 0.8], LEAKY.visible_bias, LEAKY.hidden_bias)
+WIDE = GaussianRBM(1.5 / 0.7 * GAUSSIAN.weights, GAUSSIAN.visible_bias, [-4.0, -0.3, -8.0])
 
 
 @pytest.mark.parametrize("single_precision", [False, True])

@@ -24,7 +24,7 @@ import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
 from rbmbook.li2016.moves import blockwise, elliptical_slice
 from rbmbook.moments import moment_averaging_path
-from rbmbook.step_sizes import ShapedWalk, Walk
+from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream
@@ -43,7 +43,6 @@ UPRIGHT = LeakyRBM(np.linalg.qr(RNG.normal(size=(4, 2)))[0] * [0.8, 0.6], 0.3 * 
 GAUSSIAN = GaussianRBM(0.6 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5])
 VISIBLE = RNG.normal(size=(200, 4)) * [1.5, 1.0, 1.2, 0.8] + [0.3, 0.0, -0.4, 0.1]
 MIXTURE = GaussianMixture([[-1.0, 0.5], *[[2.0, 0.5]] * 3], 0.3)
-SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
 KNOTS = [0, 0.4, 1]
 CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
@@ -64,7 +63,6 @@ CASES = {
     "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: Walk(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], step_betas=KNOTS),
-    "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=KNOTS),
 }
 BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
 
@@ -292,7 +290,7 @@ def test_every_path_is_in_the_list():
     public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
     general = {rl.Path, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
-    inner = {GaussianBasePath, SinglePrecisionBasePath, Walk, ShapedWalk}  # of the chapters
+    inner = {GaussianBasePath, SinglePrecisionBasePath, Walk}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner | {rl.Polyline}
 
 

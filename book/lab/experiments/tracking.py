@@ -46,9 +46,7 @@ def _tracked_training(
     """Models at the looks, with what was seen: trained once for all rows of a run."""
     data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]
-    tracker = LogZTracker(
-        base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, rng=rng
-    )
+    tracker = LogZTracker(base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, rng=rng)
     monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
     looks = []
 

@@ -211,7 +211,7 @@ def _ratio(runs: pd.DataFrame, top: str, bottom: str) -> ms.Measured:
 def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     """Which path has more bias at equal steps, and whether they are one from the same start."""
     claim = "li-appendix-d"
-    units = [tables.unit(path).bias for path in ("leakiness", "energy")]
+    units = [tables.unit_bias(path).bias for path in ("leakiness", "energy")]
     exact = ms.exactly(units[0] - units[1])
     bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats a hidden unit")}
     for name in dict.fromkeys(key[0] for key in gaps):
