@@ -10,8 +10,7 @@ from scipy import integrate, special, stats
 
 import rbmlib as rl
 from rbmbook.li2016 import moves
-from rbmbook.li2016.diagonal import normal_lanes
-from rbmbook.li2016.moves import MOVES, blockwise
+from rbmbook.li2016.moves import MOVES, blockwise, normal_lanes
 from rbmlib import EnergyPath, GaussianRBM, GeometricPath, LeakinessPath, LeakyRBM
 from rbmlib._kernels import simd
 from rbmlib.models import normal

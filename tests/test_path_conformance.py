@@ -22,7 +22,7 @@ from helpers_stats import (
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.li2016.moves import blockwise, elliptical_slice
+from rbmbook.li2016.moves import blockwise
 from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, LeakyRBM
@@ -51,10 +51,8 @@ CASES = {
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
     "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
-    "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, elliptical_slice),
     "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
-    "energy, slice": lambda: rl.EnergyPath(SLANTED, elliptical_slice),
     "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),

@@ -19,10 +19,9 @@ from rbmlib.numerics import LOG_2PI
 from rbmlib.paths import Path
 from rbmlib.paths.hmc import trajectory
 
-from .li2016.moves import slice_angle
-
 f32 = np.float32
 STEP = 0.4  # of trajectories, jittered by a fifth
+SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
 class GaussianBasePath(Path):
@@ -133,12 +132,7 @@ class GaussianBasePath(Path):
     def _slice(self, z, beta, rng) -> np.ndarray:
         other = rng.standard_normal(z.shape)
         log_ratio = self._on_ellipse(z, other)
-        angle = slice_angle(
-            lambda chains, at: beta[chains] * log_ratio(chains, at),
-            lambda share: (2 * np.pi * share - 2 * np.pi, 2 * np.pi * share),
-            len(z),
-            rng,
-        )
+        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(z), rng)
         return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 
     def _on_ellipse(self, x, y) -> Callable:
@@ -231,3 +225,25 @@ class SinglePrecisionBasePath(GaussianBasePath):
     def _images(self, z) -> tuple[np.ndarray, np.ndarray]:
         x = self._sd * z
         return x, (x.astype(f32) @ self._single).astype(float)
+
+
+def slice_angle(log_likelihood, n_chains: int, rng) -> np.ndarray:
+    """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
+
+    A bracket of a whole turn about 0, whose upper end is tried first, shrinks towards 0 until the
+    likelihood is above that at 0 times a uniform draw.
+    """
+    uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
+    floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
+    angle = 2 * np.pi * uniforms[:, 1]
+    low, high = angle - 2 * np.pi, angle.copy()
+    for draws in uniforms.T[2:]:
+        todo = todo[log_likelihood(todo, angle[todo]) <= floor[todo]]
+        if not todo.size:
+            break
+        new = angle[todo]
+        low[todo] = np.where(new < 0, new, low[todo])
+        high[todo] = np.where(new < 0, high[todo], new)
+        angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
+    angle[todo] = 0.0
+    return angle

@@ -15,7 +15,6 @@ from ..gaussian_base import GaussianBasePath
 from ..gaussian_likelihood import bracket_log_z
 from ..gaussian_training import annealed_leakiness, train_gaussian
 from ..parameters import noted_warnings
-from .moves import MOVES, mean_distance
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
@@ -118,12 +117,22 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
     return {name: np.array(values) for name, values in found.items()}
 
 
+def mean_distance(one, other) -> float:
+    """Kolmogorov-Smirnov distance of the columns of two samples, mean over columns."""
+    total = 0.0
+    for x, y in zip(one.T, other.T, strict=True):
+        both = np.sort(np.concatenate([x, y]))
+        shares = [np.searchsorted(np.sort(z), both, side="right") / len(z) for z in (x, y)]
+        total += np.abs(np.subtract(*shares)).max()
+    return float(total / one.shape[1])
+
+
 def _fields(model, u, leakinesses, rng) -> np.ndarray:
     """Of chains from u, after a sweep at each leakiness."""
     for c, sweeps in groupby(leakinesses):
         at = model.with_(hidden=model.hidden.with_(below=c))
         for _ in sweeps:
-            u = MOVES["gibbs"](at, u, rng)
+            u = at.gibbs(u, rng)
     return model.field(u)
 
 
