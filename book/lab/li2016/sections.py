@@ -123,23 +123,21 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
         pair = (gaps[name, "AIS-Leaky", k] for k in (3000, 1000))
         gained[name] = ms.difference(*pair)
     cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
-    said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items())
+    said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items()).replace("-", "−")
     return depends(BOUND, cases).said(
         ours=said, words="nats that 3,000 steps take off, after 1,000"
     )
 
 
-def _milliseconds(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of an update, by method, of trainings that differ in nothing else."""
-    clock = runs.assign(ms=1000 * runs["training_seconds"] / runs["n_updates"])
-    index = ["learning_rate", "seed", "largest"]
-    return clock.pivot_table(index=index, columns="method", values="ms")
-
-
 def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     """Of Mix, by the clock, and of the Gaussian in all dimensions, by operations."""
     leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
-    pairs = pd.concat(map(_milliseconds, (leaky, at_bounds))).dropna(subset=["cd", "mix"])
+    runs = pd.concat([leaky, at_bounds])
+    runs["seconds"] = runs["training_seconds"] / runs["n_updates"]
+    index = ["learning_rate", "seed", "largest", "n_updates"]  # pairs that differ in nothing else
+    pairs = runs.pivot_table(index=index, columns="method", values="seconds")[
+        ["cd", "mix"]
+    ].dropna()
     same = ms.ratio(pairs["mix"].to_numpy(), pairs["cd"].to_numpy(), paired=True)
     sweeps = 20 * 4 * 100 * 3072 * 500  # operations of 20 sweeps of 100 chains
     gaussian = 3072**2 * 500 + 3072**3 / 3  # covariance of the pixels, and its Cholesky factor

@@ -120,7 +120,7 @@ def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
         runs = runs.set_index("hidden units").loc[list(UNITS), ["difference", "s.e."]]
         return [with_error(*pair) for pair in runs.to_numpy()]
 
-    told = [f"{difference(path, steps, j):.4f} ± {deviation(method, j):.2g}" for j in UNITS]
+    told = [with_error(difference(path, steps, j), deviation(method, j)) for j in UNITS]
     return [
         row(f"{method}, printed", [f"{r.bias:.2f} ± {r.std:.3f}" for r in paper.itertuples()]),
         row("ours, by quadrature", told),
