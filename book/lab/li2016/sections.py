@@ -134,10 +134,8 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
     runs = pd.concat([leaky, at_bounds])
     runs["seconds"] = runs["training_seconds"] / runs["n_updates"]
-    index = ["learning_rate", "seed", "largest", "n_updates"]  # pairs that differ in nothing else
-    pairs = runs.pivot_table(index=index, columns="method", values="seconds")[
-        ["cd", "mix"]
-    ].dropna()
+    alike = ["learning_rate", "seed", "largest", "n_updates"]
+    pairs = runs.pivot_table("seconds", alike, "method")[["cd", "mix"]].dropna()
     same = ms.ratio(pairs["mix"].to_numpy(), pairs["cd"].to_numpy(), paired=True)
     sweeps = 20 * 4 * 100 * 3072 * 500  # operations of 20 sweeps of 100 chains
     gaussian = 3072**2 * 500 + 3072**3 / 3  # covariance of the pixels, and its Cholesky factor

@@ -31,7 +31,7 @@ LOOKS = {
     "cd": (GREEN, 4.0),
     "mix": (BLUE, 2.0),
     "leaky": (ORANGE, 1.2),
-}  # widths of lines that meet
+}
 SWEEPS = 1, 5, 10, 20, 40, 60  # of the columns "mean_<k>" of the sweep ``leaky_divergence``
 
 
@@ -199,8 +199,9 @@ def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
     _, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     for (method, bound), run in curves.items():
         (colour, width), seen = LOOKS[method], run.history
-        left.plot(seen["update"], seen["log_likelihood"], label=f"{METHODS[method]}, below {bound:g}",
-                  color=colour, ls="-" if bound > 0.99 else "--", lw=width)  # fmt: skip
+        label = f"{METHODS[method]}, below {bound:g}"
+        look = {"color": colour, "lw": width, "ls": "-" if bound > 0.99 else "--"}
+        left.plot(seen["update"], seen["log_likelihood"], label=label, **look)
     left.set(xlabel="update (live)", ylabel="test log-likelihood (nats)")
     left.legend(fontsize=7, loc="center right", bbox_to_anchor=(1, 0.58))
     runs = {f"{n}, below {b}": x for b, some in bounds.items() for n, x in some.items()}
