@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from train_models import keep
 
-from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_base import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 

@@ -6,8 +6,7 @@ import pytest
 import rbmlib as rl
 from rbmbook import gaussian_base
 from rbmbook.experiments.leaky_rbm import principal_gaussian
-from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath, bracket_log_z
 from rbmlib import GaussianRBM, LeakyRBM
 
 RNG = np.random.default_rng(5)

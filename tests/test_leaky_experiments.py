@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rbmbook.experiments import leaky_rbm
-from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_base import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS

@@ -40,19 +40,8 @@ def tune_step_size(
     mean over chains; the second half of the steps is averaged. What moves the chains while it
     changes is not a sample: throw it away.
 
-    Parameters
-    ----------
-    move : callable
-        ``move(x, step_size)`` -> `Transition`.
-    x : array (n_chains, d)
-    step_size : float
-        To begin with.
-
-    Returns
-    -------
-    step_size : float
-    x : ndarray (n_chains, d)
-        Where the chains ended.
+    ``move(x, step_size)`` gives a `Transition` of states x (n_chains, d). Returned with the step
+    size is where the chains ended.
     """
     target = _probability(target)
     log_step = np.log(number("step_size", step_size, "a positive number", above=0))
@@ -179,13 +168,7 @@ def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.De
 
 
 def adapt_step_sizes(
-    path: rl.DensityPath,
-    betas,
-    *,
-    target: float | None = None,
-    n_chains: int = 10,
-    n_steps: int = 50,
-    rng=None,
+    path, betas, *, target: float | None = None, n_chains: int = 10, n_steps: int = 50, rng=None
 ) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
@@ -194,15 +177,6 @@ def adapt_step_sizes(
     Then ``n_chains`` chains at each of ``betas``, annealed to it, try ``n_steps`` steps drawn
     between the two, evenly on a logarithmic scale, and each beta gets the step at which a monotone
     logistic model of what they accepted accepts with ``target``.
-
-    Examples
-    --------
-    >>> mixture = rl.testsystems.two_gaussians(d=2, distance=4.0)
-    >>> path = rl.DensityPath(mixture, base_variance=10.0)
-    >>> adapted = adapt_step_sizes(path, rl.schedules.linear(5), rng=0).path
-    >>> estimate = rl.ais(adapted, rl.schedules.linear(100) ** 2, n_chains=200, rng=0)
-    >>> abs(estimate.log_z - mixture.log_z) < 5 * estimate.std_error
-    True
     """
     checks.instance("path", path, rl.DensityPath, "a DensityPath")
     betas, target = schedule(betas), target or (WALK_TARGET if isinstance(path, Walk) else TARGET)

@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmbook.gaussian_likelihood import bracket_log_z
+from rbmbook.gaussian_base import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register

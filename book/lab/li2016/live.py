@@ -11,8 +11,7 @@ import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
 
 from .. import measured as ms
-from ..gaussian_base import GaussianBasePath
-from ..gaussian_likelihood import bracket_log_z
+from ..gaussian_base import GaussianBasePath, bracket_log_z
 from ..gaussian_training import annealed_leakiness, train_gaussian
 from ..parameters import noted_warnings
 

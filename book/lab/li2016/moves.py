@@ -31,7 +31,7 @@ from rbmlib._kernels.simd import (
     store,
     to_floats,
     where,
-)
+)  # fmt: skip
 from rbmlib.checks import one_of
 from rbmlib.models.normal import has_orthogonal_columns
 from rbmlib.paths import moves
