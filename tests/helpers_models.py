@@ -9,6 +9,7 @@ from helpers_stats import log_sum, rbm_table
 import rbmlib as rl
 from rbmbook.testsystems import of_spins
 from rbmlib import BernoulliRBM, GeometricPath, datasets
+from rbmlib.models import normal
 
 PUBLISHED = {"h10": 226.113155, "h20": 221.066790}  # log Z as the papers print it
 
@@ -120,3 +121,16 @@ def on_threads(n: int, function, *arguments, **options):
     """What a function returns on so many threads."""
     with rl.using(n_threads=n):
         return function(*arguments, **options)
+
+
+def leaky_draws(rbm, n: int, rng) -> np.ndarray:
+    """Independent draws of a `LeakyRBM` with few hidden units, by rejection from leakiness 1."""
+    model, span = rbm.reduced()
+    kept, found = [], 0
+    while found < n:
+        u = normal.gaussian_draws(model, n, rng)
+        below = np.minimum(model.field(u), 0)
+        log_ratio = -(1 - rbm.leakiness) / 2 * (below**2).sum(axis=1)
+        kept.append(u[np.log(rng.random(n)) < log_ratio])
+        found += len(kept[-1])
+    return span(np.concatenate(kept)[:n], rng)

@@ -6,7 +6,7 @@ from helpers_stats import log_sum
 
 import rbmlib as rl
 from rbmbook.carlson2016.small import first_blocks
-from rbmbook.step_sizes import ShapedWalk, adapt_step_sizes
+from rbmbook.step_sizes import adapt_step_sizes
 from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath
 from rbmlib.models.testsystems import GaussianMixture
@@ -62,28 +62,6 @@ def test_tempered_log_z_against_sums_over_the_plane():
     found = tempered_log_z(UNEVEN, 6.0, betas)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
     assert tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx([0, LOG_Z], abs=1e-9)
-
-
-SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
-
-
-def test_proposals_have_the_covariance_of_the_nearest_beta():
-    """Where nearly all is accepted, a move is the proposal: 2.38^2 / d times the covariance."""
-    flat = GaussianMixture(np.zeros((1, 2)), 1e12)
-    path = ShapedWalk(flat, 1e12, SHAPES, jitter=0.0, step_sizes=[1.0, 1.0, 2.0],
-                      step_betas=[0.0, 0.4, 1.0])  # fmt: skip
-    n = 40_000
-    beta = np.repeat([0.1, 0.6, 1.0], n)
-    steps = np.interp(beta, path.step_betas, path.step_sizes)
-    moved = path.move(
-        np.zeros((3 * n, 2)), beta, np.where(beta == 0.6, 1.0, steps), np.random.default_rng(5)
-    )
-    assert moved.accepted.mean() > 0.999
-    for j, scale in enumerate((1.0, 1.0, 2.0)):
-        found = np.cov(moved.x[j * n : (j + 1) * n].T)
-        wanted = scale**2 * 2.38**2 / 2 * SHAPES[j]
-        error = np.sqrt((wanted**2 + np.outer(*2 * (np.diag(wanted),))) / n)
-        assert (np.abs(found - wanted) < 4 * error).all()
 
 
 def test_adapted_steps_meet_their_target_at_every_beta(adapted):

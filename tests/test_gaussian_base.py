@@ -1,12 +1,12 @@
-"""The path from a fitted Gaussian: densities, exact transitions, log Z from below and above."""
+"""The path from a fitted Gaussian: its trajectories, and log Z from below and from above."""
 
 import numpy as np
 import pytest
-from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
 from rbmbook import gaussian_base
-from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
+from rbmbook.experiments.leaky_rbm import principal_gaussian
+from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath, bracket_log_z
 from rbmlib import GaussianRBM, LeakyRBM
 
 RNG = np.random.default_rng(5)
@@ -14,92 +14,20 @@ BASIS = np.linalg.qr(RNG.normal(size=(12, 4)))[0]
 LEAKY = LeakyRBM(BASIS * [0.9, 0.8, 0.7, 0.6], RNG.normal(size=12) * 0.3, [0.3, -0.5, 0.2, -0.1],
                  leakiness=0.1)  # fmt: skip
 GAUSSIAN = GaussianRBM(0.7 * RNG.normal(size=(8, 3)), RNG.normal(size=8) * 0.3, RNG.normal(size=3))
-
-
-def gaussian_log_z(rbm) -> float:
-    """Sum over hidden states of the mass of their Gaussians."""
-    h = all_states(rbm.n_hidden)
-    mean = rbm.visible_bias + h @ rbm.weights.T
-    return log_sum(h @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2) + rbm.n_visible / 2 * np.log(
-        2 * np.pi
-    )
-
-
-def gaussian_samples(rbm, n, rng):
-    h = all_states(rbm.n_hidden)
-    mean = rbm.visible_bias + h @ rbm.weights.T
-    log_p = h @ rbm.hidden_bias + (mean**2).sum(axis=1) / 2
-    return mean[rng.choice(len(h), n, p=np.exp(log_p - log_sum(log_p)))] + rng.normal(
-        size=(n, rbm.n_visible)
-    )
-
-
-CASES = {
-    "leaky": (LEAKY, LEAKY.exact_log_z(), lambda n, rng: LEAKY.exact_samples(n, rng)),
-    "gaussian": (GAUSSIAN, gaussian_log_z(GAUSSIAN), lambda n, g: gaussian_samples(GAUSSIAN, n, g)),
-}
-
-
-KINDS = {
-    "slices": (GaussianBasePath, 0),
-    "trajectories": (GaussianBasePath, 5),
-    "in single precision": (SinglePrecisionBasePath, 5),
-}
-
-
-@pytest.fixture(params=[(name, kind) for name in CASES for kind in KINDS], ids=str)
-def case(request):
-    name, kind = request.param
-    rbm, log_z, draw = CASES[name]
-    states = draw(200, np.random.default_rng(1))
-    path, n_leapfrog = KINDS[kind]
-    return path(rbm, states, n_leapfrog=n_leapfrog), log_z, draw
-
-
-def test_ends_are_the_gaussian_and_the_model(case):
-    path, _, draw = case
-    model = path.model
-    v = draw(30, np.random.default_rng(2))
-    state = path.state_of(v)
-    np.testing.assert_allclose(path.log_density(state, 0.0), -(state**2).sum(axis=1) / 2)
-    np.testing.assert_allclose(
-        np.diff(path.log_density(state, 1.0)),
-        np.diff(model.log_density(path.span.coordinates(v))),
-    )
-    table = path.log_density(state, np.array([0.0, 0.3, 1.0]))
-    np.testing.assert_allclose(table[:, 1], 0.7 * table[:, 0] + 0.3 * table[:, 2])
-    np.testing.assert_allclose(
-        path.span.coordinates(path.visible_of(state, 0)), path.span.coordinates(v)
-    )
-
-
-def test_ais_and_reverse_ais_find_log_z(case):
-    path, log_z, draw = case
-    betas = rl.schedules.linear(20)
-    down, up = [], []
-    for seed in range(20):
-        run = rl.ais(path, betas, 200, seed)
-        down.append((run.log_z - log_z) / run.std_error)
-        start = path.state_of(draw(200, np.random.default_rng(100 + seed)))
-        back = rl.reverse_ais(path, betas, 200, seed, start=start)
-        up.append((back.log_z - log_z) / back.std_error)
-    for z in (down, up):
-        assert abs(np.mean(z)) < 5 / np.sqrt(len(z)), z
-        assert np.std(z) < 2
+STATES = {rbm: rbm.exact_samples(200, 1) for rbm in (LEAKY, GAUSSIAN)}
+KINDS = [GaussianBasePath, SinglePrecisionBasePath]
 
 
 @pytest.mark.parametrize("beta", [0.4, 1.0])
-def test_trajectories_alone_leave_the_density_invariant(case, beta):
-    """A slice after which nothing moves would hide a wrong trajectory from the test above."""
-    path, _, draw = case
-    if not path.n_leapfrog:
-        pytest.skip("slices only")
-    rng, n = np.random.default_rng(4), 20_000
-    base = path.state_of(draw(n, rng)) if beta == 1.0 else path.sample_base(n, rng)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rbm", STATES, ids=["leaky", "gaussian"])
+def test_trajectories_alone_leave_the_density_invariant(rbm, kind, beta):
+    """Moves after a slice would hide a wrong trajectory."""
+    path, rng, n = kind(rbm, STATES[rbm], n_leapfrog=5), np.random.default_rng(4), 20_000
+    base = path.state_of(rbm.exact_samples(n, 4)) if beta == 1.0 else path.sample_base(n, rng)
     log_w = (beta != 1.0) * beta * path.log_density_slope(base, 0.0)
     w = np.exp(log_w - log_w.max())
-    z = base[rng.choice(n, n, p=w / w.sum())]
-    moved = z
+    z = moved = base[rng.choice(n, n, p=w / w.sum())]
     for _ in range(4):
         moved = path._trajectory(moved, np.full((n, 1), beta), rng)
     assert np.mean(moved[:, 0] != z[:, 0]) > 0.6
@@ -110,18 +38,15 @@ def test_trajectories_alone_leave_the_density_invariant(case, beta):
 
 def test_single_precision_moves_to_the_same_law_in_energy():
     """A trajectory on the axes of the covariance is one in u: the energies are the same."""
-    states, beta = LEAKY.exact_samples(200, 1), np.full((40, 1), 0.6)
-    double, single = (k(LEAKY, states) for k in (GaussianBasePath, SinglePrecisionBasePath))
-    v = LEAKY.exact_samples(40, 2)
-    values, slopes = [], []
-    for path in (double, single):
+    beta, v, values, slopes = np.full((40, 1), 0.6), LEAKY.exact_samples(40, 2), [], []
+    for path in (kind(LEAKY, STATES[LEAKY]) for kind in KINDS):
         log_p, gradient = path._tempered(beta)
         place = path._place(path.state_of(v))
         values.append(log_p(place))
         slopes.append((gradient(place) ** 2).sum(axis=1))
     np.testing.assert_allclose(np.diff(values[1]), np.diff(values[0]), rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(slopes[1], slopes[0], rtol=1e-4)
-    assert single._place(single.state_of(v)).dtype == np.float32
+    assert place.dtype == np.float32
 
 
 def test_too_few_states_are_refused_and_so_are_starts_of_another_path():
@@ -137,8 +62,7 @@ def test_too_few_states_are_refused_and_so_are_starts_of_another_path():
 
 def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
     """By differences, in each direction, at several betas at once."""
-    states = LEAKY.exact_samples(200, np.random.default_rng(1))
-    path, seen = GaussianBasePath(LEAKY, states, n_leapfrog=5), []
+    path, seen = GaussianBasePath(LEAKY, STATES[LEAKY], n_leapfrog=5), []
 
     def trajectory(log_p, gradient, start, momentum, step, n):
         seen.append((log_p, gradient, start))
@@ -153,31 +77,56 @@ def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
         np.testing.assert_allclose(gradient(u)[:, i], slope, rtol=1e-5, atol=1e-6)
 
 
-def test_the_step_of_a_trajectory_tells_nothing_of_whether_it_is_accepted():
+@pytest.mark.parametrize(("level", "least", "most"), [(1e-300, 1, 1), (0.999999, 0.2, 0.8)])
+def test_the_step_of_a_trajectory_tells_nothing_of_whether_it_is_accepted(level, least, most):
     """Both are drawn: with the step as it is, the level alone decides."""
 
     class Drawn:
-        """Uniforms of a slice from a generator; of a trajectory half a step, and this level."""
+        """Of a trajectory half a step, and this level."""
 
-        def __init__(self, level):
-            self.rng, self.level = np.random.default_rng(3), level
-            self.standard_normal = self.rng.standard_normal
+        def __init__(self):
+            self.standard_normal = np.random.default_rng(3).standard_normal
 
         def random(self, shape):
-            return (
-                np.tile([0.5, self.level], (shape[0], 1))
-                if shape[1] < 3
-                else self.rng.random(shape)
-            )
+            return np.tile([0.5, level], (shape[0], 1))
 
-    states = gaussian_samples(GAUSSIAN, 200, np.random.default_rng(1))
-    path = GaussianBasePath(GAUSSIAN, states, n_leapfrog=6)
-    slices = GaussianBasePath(GAUSSIAN, states)
+    path = GaussianBasePath(GAUSSIAN, STATES[GAUSSIAN], n_leapfrog=6)
     z = path.sample_base(300, np.random.default_rng(2))
-    begun = slices.transition(z, 1.0, Drawn(0.5))
-    moved = {
-        level: (path.transition(z, 1.0, Drawn(level)) != begun).any(axis=1).mean()
-        for level in (1e-300, 0.999999)
-    }
-    assert moved[1e-300] == 1
-    assert 0.2 < moved[0.999999] < 0.8
+    moved = (path._trajectory(z, np.ones((300, 1)), Drawn()) != z).any(axis=1).mean()
+    assert least <= moved <= most
+
+
+FAR = LeakyRBM(BASIS * [0.98, 0.95, 0.9, 0.8], LEAKY.visible_bias, LEAKY.hidden_bias)
+WIDE = GaussianRBM(1.5 / 0.7 * GAUSSIAN.weights, GAUSSIAN.visible_bias, [-4.0, -0.3, -8.0])
+
+
+@pytest.mark.parametrize("single_precision", [False, True])
+@pytest.mark.parametrize("rbm", [FAR, WIDE], ids=["leaky", "gaussian"])
+def test_both_sides_hold_the_exact_value(rbm, single_precision):
+    """The means bound log Z, the tighter values meet it, at so few steps that they differ."""
+    images, log_z = RNG.normal(size=(400, rbm.n_visible)), rbm.exact_log_z()
+    task = {"n_temperatures": 2, "n_sweeps": 100, "single_precision": single_precision}
+    below, above = bracket_log_z(rbm, images, n_chains=400, rng=0, **task)
+    assert abs(below.log_z - log_z) < 4 * below.std_error
+    assert abs(above.log_z - log_z) < 4 * above.std_error
+    assert below.mean_log_z < log_z + 4 * below.mean_std_error
+    assert above.mean_log_z > log_z - 4 * above.mean_std_error
+    assert above.mean_log_z - below.mean_log_z > 4 * above.mean_std_error
+
+
+def test_too_few_images_are_refused():
+    with pytest.raises(ValueError, match="5 rows: expected at least n_chains, 50"):
+        bracket_log_z(LEAKY, np.zeros((5, 12)))
+
+
+def test_the_gaussian_of_principal_directions_is_the_best_fit():
+    turn = np.linalg.qr(RNG.normal(size=(5, 5)))[0]
+    data = RNG.normal(size=(4000, 5)) * [3.0, 1.5, 0.5, 0.7, 2.0] @ turn
+    fit = principal_gaussian(data)
+    assert fit.n_hidden == 3  # variances above 1
+    covariance = np.linalg.inv(np.eye(5) - fit.weights @ fit.weights.T)
+    spread = np.linalg.eigvalsh(data.T @ data / len(data))
+    np.testing.assert_allclose(np.linalg.eigvalsh(covariance), np.maximum(spread, 1), rtol=1e-9)
+    fewer = LeakyRBM(fit.weights[:, :2], leakiness=1.0)
+    score = [(m.log_density(data) - m.exact_log_z()).mean() for m in (fewer, fit)]
+    assert score[0] < score[1]

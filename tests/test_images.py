@@ -41,12 +41,12 @@ def test_subset_is_the_beginning_of_each_class():
     # the first image of data_batch_1: a frog, whose first red values are 59 43 50
     assert data.label_names[data.train_labels[0]] == "frog"
     assert data.train[0, :3].tolist() == [59, 43, 50]
-    assert images.pictures(data.train[:1])[0, 0, 0].tolist() == [59, 62, 63]
+    assert data.train[0, ::1024].tolist() == [59, 62, 63]  # red, green and blue of a corner
 
 
 def test_subset_is_of_the_genuine_files():
     """Means and deviations of CIFAR-10's colours (0.491, 0.482, 0.447; 0.247, 0.243, 0.262)."""
-    colours = images.pictures(images.load_cifar10().train).reshape(-1, 3) / 255
+    colours = images.load_cifar10().train.reshape(-1, 3, 1024).swapaxes(1, 2).reshape(-1, 3) / 255
     np.testing.assert_allclose(colours.mean(axis=0), [0.491, 0.482, 0.447], atol=0.015)
     np.testing.assert_allclose(colours.std(axis=0), [0.247, 0.243, 0.262], atol=0.015)
 

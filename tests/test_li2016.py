@@ -8,8 +8,8 @@ import rbmlib as rl
 from rbmbook import measured as ms
 from rbmbook import stored_results
 from rbmbook.li2016 import live, quadrature, sections, tables, trainings
-from rbmbook.li2016.moves import MOVES
 from rbmbook.li2016.trainings import CD, FALLING, GB, LEAKY, MIX, Trainings
+from rbmbook.page import published
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import EnergyPath, LeakinessPath
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
@@ -81,64 +81,6 @@ def test_weights_read_after_the_move():
     square = w * quadrature.half_square(u, 0.9, 0.99, 0.0)
     slopes = [square @ quadrature.stationary_law(0.9, c)[0] for c in (1.0, 0.01)]
     assert k * (wrong - right) == pytest.approx(slopes[0] - slopes[1], rel=0.02)
-
-
-@pytest.mark.parametrize("norm", [0.5, 0.9, 0.99])
-@pytest.mark.parametrize("leakiness", [0.01, 0.3])
-def test_starts_are_densities_and_the_exact_move_keeps_the_model(norm, leakiness):
-    u, w = quadrature.grid(norm)
-    for start in quadrature.STARTS:
-        assert w @ quadrature.starting_law(start, norm, leakiness, u) == pytest.approx(1)
-    model = quadrature.starting_law("model", norm, leakiness, u)[:, None]
-    exact = quadrature.sweep_at(u, w, norm, leakiness, "blockwise")
-    assert np.abs(exact(model, w) - model).max() < 1e-9
-    published = quadrature.sweep_at(u, w, norm, leakiness)
-    assert np.abs(published(model, w) - model).max() > 1e-3
-
-
-@pytest.mark.parametrize("kernel", ["gibbs", "blockwise"])
-@pytest.mark.parametrize("start", ["normal", "gaussian"])
-def test_distributions_are_those_of_chains(kernel, start):
-    """Four sweeps of falling leakiness: means of u and of its square on either side of 0."""
-    n, norm, leakiness = 100_000, 0.9, 0.01
-    model = orthogonal_leaky_rbm(8, 2, norm=norm, leakiness=leakiness).reduced()[0]
-    u, w = quadrature.grid(norm)
-    law = quadrature.starting_law(start, norm, leakiness, u)[:, None]
-    rng = np.random.default_rng(1)
-    x = rng.standard_normal((n, 2)) * (1 if start == "normal" else (1 - norm**2) ** -0.5)
-    for c in quadrature.annealed_leakiness(leakiness, 4):
-        at = model.with_(hidden=model.hidden.with_(below=c))
-        x = MOVES[kernel](at, x, rng)
-        law = quadrature.sweep_at(u, w, norm, c, kernel)(law, w)
-    for of_x in (lambda z: z, lambda z: np.minimum(z, 0) ** 2, lambda z: np.maximum(z, 0) ** 2):
-        seen, wanted = of_x(x).ravel(), (w * of_x(u)) @ law[:, 0]
-        assert abs(seen.mean() - wanted) < 4.5 * seen.std() / np.sqrt(seen.size)
-
-
-def test_the_published_chain_ends_at_its_own_distribution_from_any_start():
-    norm, c = 0.9, 0.01
-    _, w = quadrature.grid(norm)
-    law, model = quadrature.stationary_law(norm, c)
-    floor = w @ np.abs(law - model) / 2
-    found = quadrature.distances(norm, c, 200)
-    for (name, start), at in found.items():
-        if name in ("cd", "plain"):
-            assert at.total_variation == pytest.approx(floor, abs=1e-6), (name, start)
-    exact = quadrature.distances(norm, c, 200, "blockwise")
-    assert max(at.total_variation for at in exact.values()) < 0.01
-    assert exact["cd", "model"].divergence == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("n_sweeps", [1, 3])
-def test_distances_at_leakiness_1_are_those_of_gaussians(n_sweeps):
-    """From N(0, 1) u stays N(0, variance), and the model is N(0, 1 / (1 - norm^2))."""
-    norm, variance = 0.9, 1.0
-    for _ in range(n_sweeps):
-        variance = norm**4 * variance + 1 + norm**2
-    ratio = variance * (1 - norm**2)
-    for name in ("cd", "mix"):
-        found = quadrature.distances(norm, 1.0, n_sweeps)[name, "normal"]
-        assert found.divergence == pytest.approx((ratio - 1 - np.log(ratio)) / 2, rel=1e-6)
 
 
 # live ----------------------------------------------------------------------------------------
@@ -213,7 +155,7 @@ def energy_moved(table, difference):
 
 def test_table_2_follows_the_numbers(table_2):
     """No reading gives the print, until one does; deviations are a part of the claim."""
-    printed = tables.published_2().query("method == 'AIS-Energy'")
+    printed = published("leaky_table2", method="AIS-Energy")
     energy, leaky = tables.verdicts_of_table_2(table_2, {})
     assert (energy.outcome, leaky.outcome) == (CONTRADICTED, OPEN)
     fitting = {"as printed, to the digit": [ms.exactly(x) for x in printed["bias"]]}
@@ -238,17 +180,17 @@ def test_stability_is_of_the_paper_s_particles(table_2, monkeypatch):
 
 
 def test_table_1_is_judged_by_its_digits():
-    printed = pd.read_csv(rl.datasets.committed("published/leaky_table1.csv"))
+    printed = published("leaky_table1")
     rows, verdict = tables.table_1(printed)
     assert verdict.outcome == REPRODUCED
-    assert [row["hidden units"] for row in rows[:2]] == ["printed", "ours, s = 0.9"]
+    assert rows["hidden units"].tolist()[:2] == ["printed", "ours, s = 0.9"]
     other = printed.assign(logz_exact=printed["logz_exact"] + [0, 0, 0.01, 0])
     assert tables.table_1(other)[1].outcome == CONTRADICTED
 
 
 def test_table_3_is_judged_by_the_ceiling():
     stored = stored_results("leaky_table3")
-    printed = pd.read_csv(rl.datasets.committed("published/leaky_table3.csv"))
+    printed = published("leaky_table3")
     assert tables.table_3(stored, printed)[1].outcome == CONTRADICTED
     less = printed.assign(log_likelihood=printed["log_likelihood"] - tables.CONSTANT)
     table, verdict = tables.table_3(stored, less)

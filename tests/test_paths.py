@@ -26,9 +26,9 @@ from scipy.special import expit
 import rbmlib as rl
 from rbmbook import moments as code
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.li2016.moves import blockwise, elliptical_slice, metropolis
+from rbmbook.li2016.moves import blockwise
 from rbmbook.moments import moment_averaging_path
-from rbmbook.step_sizes import ShapedWalk, Walk
+from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream
@@ -50,7 +50,6 @@ UPRIGHT = LeakyRBM(np.linalg.qr(RNG.normal(size=(4, 2)))[0] * [0.8, 0.6], 0.3 * 
 GAUSSIAN = GaussianRBM(0.6 * RNG.normal(size=(4, 2)), 0.3 * RNG.normal(size=4), [0.3, -0.5])
 VISIBLE = RNG.normal(size=(200, 4)) * [1.5, 1.0, 1.2, 0.8] + [0.3, 0.0, -0.4, 0.1]
 MIXTURE = GaussianMixture([[-1.0, 0.5], *[[2.0, 0.5]] * 3], 0.3)
-SHAPES = np.array([[[6.0, 0.0], [0.0, 6.0]], [[1.5, -0.7], [-0.7, 0.6]], [[1.2, 0.5], [0.5, 0.4]]])
 KNOTS = [0, 0.4, 1]
 CASES = {
     "geometric": lambda: rl.GeometricPath(BERNOULLI),
@@ -59,21 +58,16 @@ CASES = {
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
     "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
-    "leakiness, slice": lambda: rl.LeakinessPath(SLANTED, elliptical_slice),
-    "leakiness, metropolis": lambda: rl.LeakinessPath(SLANTED, metropolis),
     "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
-    "energy, slice": lambda: rl.EnergyPath(SLANTED, elliptical_slice),
-    "energy, metropolis": lambda: rl.EnergyPath(SLANTED, metropolis),
     "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
     "fitted to leaky, single": lambda: SinglePrecisionBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),
-    "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE, n_steps=2),
+    "fitted to gaussian": lambda: GaussianBasePath(GAUSSIAN, VISIBLE),
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: Walk(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], step_betas=KNOTS),
-    "density, shaped walk": lambda: ShapedWalk(MIXTURE, 6.0, SHAPES, step_betas=KNOTS),
 }
 BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
 
@@ -297,7 +291,7 @@ def test_every_path_is_in_the_list():
     public = {thing for thing in vars(rl).values() if isinstance(thing, type)}
     general = {rl.Path, rl.Polyline}
     paths = {thing for thing in public if issubclass(thing, rl.Path)} - general
-    inner = {GaussianBasePath, SinglePrecisionBasePath, Walk, ShapedWalk}  # of the chapters
+    inner = {GaussianBasePath, SinglePrecisionBasePath, Walk}  # of the chapters
     assert {type(path_of(name)) for name in CASES} == paths | inner | {rl.Polyline}
 
 

@@ -1,4 +1,4 @@
-"""Schedules: where the path is cut, by a rule, from a pilot run, or with chains of their own."""
+"""Schedules: where the path is cut, by a rule or from a pilot run."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,8 @@ from helpers_stats import all_states, log_sum
 from scipy.special import softmax
 
 import rbmlib as rl
-from rbmbook import ess_bisection as bisection
-from rbmbook.equal_rejection import equal_rejection
 from rbmbook.gms13 import gms13
+from rbmbook.rivals.nrpt import equal_rejection
 from rbmbook.varopt_solver import algorithm_3, varopt_by_iteration
 from rbmlib import schedules
 from rbmlib.numerics import cut
@@ -109,40 +108,6 @@ def test_rejection_is_half_the_mean_difference(pilot):
     expected = np.interp(np.arange(301) / 300 * position[-1], position, pilot.betas)
     found = equal_rejection(pilot, 300, smoothing=0.05)  # of its own point alone
     np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("target", [0.5, 0.9999, 0.999999])
-def test_ess_bisection_steps_are_where_the_ess_falls_to_the_target(path, target):
-    """From the base, where chains are exact draws; steps down to a thousandth of the first try."""
-    state = path.sample_base(500, np.random.default_rng(0))
-    zero = np.zeros(500)
-    beta, step = bisection._next_beta(path, state, zero, 0.0, 1.0, target)
-    u = path.log_density(state, beta) - path.log_density(state, 0.0)
-    cess = np.exp(u).mean() ** 2 / np.exp(2 * u).mean()
-    assert step == beta > 0
-    assert abs(np.log(cess) / np.log(target) - 1) < 0.01
-
-
-def test_ess_bisection_counts_the_weights_so_far():
-    """Of two kinds of chains one is light after the first step. Weighted by that, the losses of
-    the others decide where the next step ends; unweighted, its own would."""
-
-    class Two(rl.GeometricPath):
-        """States stay; a slope for either value of the first bit, by which half of the path."""
-
-        def log_density(self, v, beta):
-            early, late = np.minimum(beta, 0.5), np.maximum(np.asarray(beta) - 0.5, 0)
-            first = v[:, :1] if np.ndim(beta) else v[:, 0]
-            other = v[:, 1:2] if np.ndim(beta) else v[:, 1]
-            return -40 * first * early + 30 * first * other * late
-
-        def transition(self, v, beta, rng):
-            return v
-
-    path = Two(rl.testsystems.random_rbm(4, 2, rng=0), np.zeros(4))
-    found = bisection.ess_bisection(path, 200, 400, 0, target=0.99)
-    # heavy chains have no slope beyond 0.5, and light ones weigh exp(-20)
-    assert (found[1:] > 0.5).sum() < 20
 
 
 def test_the_variance_foretold_takes_g_in_the_middle_of_steps(pilot):

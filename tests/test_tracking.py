@@ -1,17 +1,15 @@
 """Tracking: eq. (24) by hand, the lag, its noise, the negative phase; training by its chains."""
 
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers_models import on_threads
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
-from helpers_tracking import BASE, BETAS, DATA, exact, random_rbm
+from helpers_tracking import BASE, BETAS, DATA, random_rbm
 
 import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
-from rbmbook.jarzynski import ReweightedTracker, log_density_change
 from rbmlib import BernoulliRBM, LogZTracker, schedules
 from rbmlib.training import tracking
 
@@ -106,33 +104,6 @@ def test_round_trips_go_on_from_update_to_update():
     assert counted == passages / 2 > 10
 
 
-def test_a_resampled_sample_is_a_new_one():
-    """What a caller holds of the last update is not changed by the next."""
-    tracker = ReweightedTracker(
-        BASE, BETAS, n_chains=40, n_sweeps=2, n_apart=20, resample_below=1, rng=0
-    )
-    tracker.update(random_rbm(0))
-    held = tracker.sample
-    states, index = held.states.copy(), held.index.copy()
-    tracker.update(random_rbm(1))
-    assert tracker.weights.n_resampled == 1
-    assert 1 <= tracker.reweighted().n_ancestors < 20
-    np.testing.assert_array_equal(held.states, states)
-    np.testing.assert_array_equal(held.index, index)
-
-
-def test_a_chain_that_is_drawn_again_brings_its_round_trips_along():
-    tracker = ReweightedTracker(BASE, BETAS, n_chains=40, n_sweeps=20, resample_below=0)
-    for _ in range(6):
-        tracker.update(random_rbm(0, 0.3))
-    before, tracker.resample_below = tracker.round_trips.copy(), 1.0
-    tracker.update(random_rbm(1))
-    chosen = tracker.weights.ancestor
-    assert np.ptp(before) > 0
-    assert (chosen != np.arange(40)).any()
-    np.testing.assert_array_equal(tracker.round_trips - tracker.sample.round_trips, before[chosen])
-
-
 @pytest.mark.always
 @pytest.mark.statistical
 def test_negative_phase_is_the_mean_of_the_model():
@@ -193,29 +164,6 @@ def test_tempered_updates_have_momentum_and_decay(monkeypatch):
     for name, wanted in (("weights", w), ("visible_bias", b), ("hidden_bias", a)):
         np.testing.assert_allclose(getattr(result.rbm, name), wanted, atol=2e-5)
     assert (result.settings["n_sweeps"], result.settings["n_chains"]) == (3, 50)
-
-
-def test_weights_of_a_tracker_follow_the_model_and_the_moving_estimates():
-    """Jarzynski by hand over three updates in which Z^ moves; and unbiased in the mean."""
-    tracker = ReweightedTracker(BASE, schedules.linear(6), n_chains=400, n_sweeps=2, rng=3,
-                                gain=0.7, resample_below=0.0)  # fmt: skip
-    models = [random_rbm(s, 0.4) for s in (1, 2, 3, 4)]
-    tracker.update(models[0])
-    weights, moved = tracker.weights.log_weights.copy(), 0.0
-    for old, new in pairwise(models):
-        sample, wanted = tracker.sample, tracker.log_z_path.copy()
-        index = sample.index.copy()
-        change = log_density_change(old, new, sample.states, tracker.betas[index])
-        shift = wanted - sample.log_z_path
-        moved = max(moved, float(np.abs(shift).max()))
-        weights += change - shift[index]
-        tracker.update(new)
-        np.testing.assert_allclose(tracker.weights.log_weights, weights, atol=1e-9)
-        np.testing.assert_allclose(tracker.sample.log_z_path - tracker.sample.log_z_path[0],
-                                   wanted - wanted[0], atol=1e-9)  # fmt: skip
-    assert moved > 0.2, "Z^ hardly moves: the shift would not be seen"
-    found = tracker.reweighted()
-    assert abs(found.log_z - exact(models[-1])) < 4 * found.std_error
 
 
 def train_tempered(seed=7, **options):

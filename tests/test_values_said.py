@@ -209,7 +209,7 @@ def test_the_test_column_of_tracking_is_of_the_test_set():
     tracking._tracked_training.cache_clear()
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM(0.05 * rng.normal(size=(180, 3)), np.full(180, -1.0), np.zeros(3))
-    looks = tracking._tracked_training(rbm, 1, 2, 2, (1e-4, 1e-4, 0), 100, 0.2, 30, 0, 2)
+    looks = tracking._tracked_training(rbm, 1, 2, 2, (1e-4, 1e-4, 0), 100, 0.2, 30, 2)
     data = load_dna()
     model, seen = looks[-1]
     sets = {"train": data.train[:1400], "validation": data.train[1400:], "test": data.test}

@@ -1,4 +1,4 @@
-"""The path from a Gaussian with the moments of states, in double and in single precision.
+"""The path from a Gaussian with the moments of states, and log Z from both sides along it.
 
 For Gaussian visible units the two usual bases can lie far away: N(b, I) is narrow, and the Gaussian
 of leakiness 1 of a trained leaky RBM can have its mean far outside the data, and a log Z thousands
@@ -12,17 +12,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rbmlib import RBM, checks
-from rbmlib.models.normal import Span
+from rbmlib import Estimate, ais, checks, reverse_ais
 from rbmlib.models.rbm import gradient, log_density
-from rbmlib.numerics import LOG_2PI
+from rbmlib.numerics import LOG_2PI, ChainStream
 from rbmlib.paths import Path
 from rbmlib.paths.hmc import trajectory
-
-from .li2016.moves import slice_angle
+from rbmlib.sampling import sweep
+from rbmlib.schedules import linear
 
 f32 = np.float32
 STEP = 0.4  # of trajectories, jittered by a fifth
+KEPT = 10  # of these sweeps of a bracket's second half one is kept, for the moments
+SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
 
 
 class GaussianBasePath(Path):
@@ -36,35 +37,16 @@ class GaussianBasePath(Path):
     a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
     no model has a curvature above 1 there, so one step size serves all.
 
-    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units;
-    a transition has ``n_steps`` slices. ``reduced`` is ``rbm.reduced()`` where it is known: a
-    singular value decomposition less. ``model`` and ``span`` are the model on the span of its
-    weights, and the way back.
-
-    Examples
-    --------
-    >>> import rbmlib as rl
-    >>> from rbmbook.gaussian_base import GaussianBasePath
-    >>> rbm = rl.LeakyRBM([[0.9, 0.0], [0.0, 0.9], [0.0, 0.0]])
-    >>> path = GaussianBasePath(rbm, rbm.exact_samples(1000, rng=1))
-    >>> estimate = rl.ais(path, rl.schedules.linear(100), n_chains=500, rng=0)
-    >>> abs(estimate.log_z - rbm.exact_log_z()) < 5 * estimate.std_error
-    True
+    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units.
+    ``reduced`` is ``rbm.reduced()`` where it is known: a singular value decomposition less.
+    ``model`` and ``span`` are the model on the span of its weights, and the way back.
     """
 
     joint = True
 
-    def __init__(
-        self,
-        rbm: RBM,
-        states,
-        n_steps: int = 1,
-        n_leapfrog: int = 0,
-        *,
-        reduced: tuple[RBM, Span] | None = None,
-    ):
+    def __init__(self, rbm, states, n_leapfrog: int = 0, *, reduced=None):
         self.rbm, (self.model, self.span) = rbm, reduced or rbm.reduced()
-        self.n_steps, self.n_leapfrog = n_steps, n_leapfrog
+        self.n_leapfrog = n_leapfrog
         self.n_coordinates = self.model.n_visible
         if len(states) < 2 * self.n_coordinates:
             raise ValueError(f"{len(states)} states: expected at least {2 * self.n_coordinates}")
@@ -99,8 +81,7 @@ class GaussianBasePath(Path):
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
         beta = np.broadcast_to(beta, len(v))
-        for _ in range(self.n_steps):
-            v = self._slice(v, beta, rng)
+        v = self._slice(v, beta, rng)
         return self._trajectory(v, beta[:, None], rng) if self.n_leapfrog else v
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
@@ -136,12 +117,7 @@ class GaussianBasePath(Path):
     def _slice(self, z, beta, rng) -> np.ndarray:
         other = rng.standard_normal(z.shape)
         log_ratio = self._on_ellipse(z, other)
-        angle = slice_angle(
-            lambda chains, at: beta[chains] * log_ratio(chains, at),
-            lambda share: (2 * np.pi * share - 2 * np.pi, 2 * np.pi * share),
-            len(z),
-            rng,
-        )
+        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(z), rng)
         return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 
     def _on_ellipse(self, x, y) -> Callable:
@@ -234,3 +210,59 @@ class SinglePrecisionBasePath(GaussianBasePath):
     def _images(self, z) -> tuple[np.ndarray, np.ndarray]:
         x = self._sd * z
         return x, (x.astype(f32) @ self._single).astype(float)
+
+
+def slice_angle(log_likelihood, n_chains: int, rng) -> np.ndarray:
+    """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
+
+    A bracket of a whole turn about 0, whose upper end is tried first, shrinks towards 0 until the
+    likelihood is above that at 0 times a uniform draw.
+    """
+    uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
+    floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
+    angle = 2 * np.pi * uniforms[:, 1]
+    low, high = angle - 2 * np.pi, angle.copy()
+    for draws in uniforms.T[2:]:
+        todo = todo[log_likelihood(todo, angle[todo]) <= floor[todo]]
+        if not todo.size:
+            break
+        new = angle[todo]
+        low[todo] = np.where(new < 0, new, low[todo])
+        high[todo] = np.where(new < 0, high[todo], new)
+        angle[todo] = low[todo] + (high[todo] - low[todo]) * draws[todo]
+    angle[todo] = 0.0
+    return angle
+
+
+def bracket_log_z(
+    rbm, images, *, n_chains: int = 50, n_temperatures: int = 300, n_sweeps: int = 300,
+    n_burn_in: int = 50, n_leapfrog: int = 0, single_precision: bool = False, rng=None,
+) -> tuple[Estimate, Estimate]:  # fmt: skip
+    """Anneal from the Gaussian of the model's own chains to the model, and back.
+
+    AIS bounds log Z from below, reverse AIS from above, in expectation. Both rest on the same
+    chains: mass of the model that none of them has seen is missing from both, and then the bracket
+    is too low as a whole, and likelihoods from it too high.
+
+    Chains begin at ``images``, at least ``n_chains`` rows, all of which are used; every tenth state
+    of the second half of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at
+    beta = 1 follow before annealing back: `gibbs` of a leaky RBM has another law. Slices alone mix
+    so slowly in 500 dimensions that both ends can lie too low: hence ``n_leapfrog``.
+    """
+    rng = checks.generator(rng)
+    (model, span), seen = rbm.reduced(), []
+    u = span.coordinates(np.asarray(images, float))
+    if len(u) < n_chains:
+        raise ValueError(f"images has {len(u)} rows: expected at least n_chains, {n_chains}")
+    for done in range(1, n_sweeps + 1):
+        u = model.gibbs(u, rng)
+        if 2 * done > n_sweeps and done % KEPT == 0:
+            seen.append(u)
+    kind = SinglePrecisionBasePath if single_precision else GaussianBasePath
+    states = span(np.concatenate(seen or [u]), rng)
+    path = kind(rbm, states, n_leapfrog, reduced=(model, span))
+    start = path.state_of(span(u[:n_chains], rng))
+    if n_burn_in:
+        start = sweep(path, start, 1.0, n_burn_in, ChainStream(rng, n_chains))
+    betas = linear(n_temperatures)
+    return ais(path, betas, n_chains, rng), reverse_ais(path, betas, n_chains, rng, start=start)

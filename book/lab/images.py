@@ -42,14 +42,9 @@ CIFAR_NAMES = (
 )  # fmt: skip
 
 
-def pictures(vectors) -> np.ndarray:
-    """Vectors (n, 3072) as pictures (n, 32, 32, 3), the order in which they are drawn."""
-    return np.reshape(vectors, (-1, *PLANES)).transpose(0, 2, 3, 1)
-
-
 @functools.cache
 def load_cifar10(full: bool = False) -> Dataset:
-    """CIFAR-10, bytes (n, 3072): `pictures` orders them, `cifar10_scale` standardises.
+    """CIFAR-10, bytes (n, 3072), which `cifar10_scale` standardises.
 
     A committed subset, the first 200 training and the first 50 test images of each class; with
     ``full`` 50,000 and 10,000 images (180 MB), from the archive of its binary version or from its

@@ -1,9 +1,9 @@
-"""Step sizes and covariances of proposals, for one density and for a ladder of them.
+"""Step sizes of proposals, for one density and for a ladder of them.
 
 For tempered chains the best step size depends on beta. Carlson et al. (2016, appendix E) fit a
 logistic model of acceptance, monotone in beta and in the step size, and read it off there:
 `tune_step_size` at both ends of the ladder, then `fit_acceptance` in between; `adapt_step_sizes`
-does both. `adapt_covariances` shapes the proposals of a random walk.
+does both.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import numpy as np
 
 import rbmlib as rl
 from rbmlib import checks
-from rbmlib.checks import array, count, function, number, schedule
+from rbmlib.checks import count, function, number, schedule
 from rbmlib.numerics import ChainStream, expit, logit, softplus
 from rbmlib.paths.hmc import Transition, accept
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 WALK_TARGET = 0.234  # of a random walk (Roberts, Gelman & Gilks 1997)
 TUNING_CHAINS = 100
-RUNG_MOVES = 5  # at each beta, of chains that are annealed to learn covariances
 # Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
 # next to nothing; where all or nothing was accepted the bounds keep the fit finite.
 LOGITS = (-200.0, 10.0)
@@ -30,22 +29,6 @@ LOGITS = (-200.0, 10.0)
 
 def _probability(target) -> float:
     return number("target", target, "a probability above 0 and below 1", above=0, below=1)
-
-
-def scaled_root(covariance) -> np.ndarray:
-    """Cholesky factor (d, d) of a covariance, scaled by 2.38 / sqrt(d).
-
-    With it a step size of 1 is near the best for a random walk on a Gaussian (Roberts, Gelman &
-    Gilks 1997).
-    """
-    d = np.shape(covariance)[0] if np.ndim(covariance) == 2 else 0
-    covariance = array("covariance", covariance, (d, d), "(d, d)")
-    try:
-        return np.linalg.cholesky(covariance) * 2.38 / np.sqrt(d)
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "covariance is not positive definite: expected eigenvalues above 0"
-        ) from None
 
 
 def tune_step_size(
@@ -57,19 +40,8 @@ def tune_step_size(
     mean over chains; the second half of the steps is averaged. What moves the chains while it
     changes is not a sample: throw it away.
 
-    Parameters
-    ----------
-    move : callable
-        ``move(x, step_size)`` -> `Transition`.
-    x : array (n_chains, d)
-    step_size : float
-        To begin with.
-
-    Returns
-    -------
-    step_size : float
-    x : ndarray (n_chains, d)
-        Where the chains ended.
+    ``move(x, step_size)`` gives a `Transition` of states x (n_chains, d). Returned with the step
+    size is where the chains ended.
     """
     target = _probability(target)
     log_step = np.log(number("step_size", step_size, "a positive number", above=0))
@@ -179,53 +151,10 @@ class Walk(rl.DensityPath):
         return accept(x, end, error, rng)
 
 
-class ShapedWalk(Walk):
-    """A `Walk` that proposes in the shape of the density at each beta.
-
-    Parameters
-    ----------
-    target, base_variance
-        As of `DensityPath`, and so are ``step_sizes``, ``step_betas`` and ``jitter``.
-    covariances : array (K, d, d)
-        Of states at each of ``step_betas``. A proposal has that of the nearest of these betas,
-        times ``(2.38 step size)^2 / d``.
-    """
-
-    def __init__(self, target, base_variance: float, covariances, **options):
-        super().__init__(target, base_variance, **options)
-        shape = (self.step_betas.size, *2 * (self.target.n_visible,))
-        meaning = f"{shape}, one a step_beta"
-        self.covariances = array("covariances", covariances, shape, meaning)
-        try:
-            self._roots = np.stack([scaled_root(c) for c in self.covariances])
-        except ValueError:
-            raise ValueError(
-                "covariances has one that is not positive definite: expected eigenvalues above 0"
-            ) from None
-
-    def move(self, x, beta, step_size, rng) -> Transition:
-        middles = (self.step_betas[1:] + self.step_betas[:-1]) / 2
-        nearest = np.searchsorted(middles, np.broadcast_to(beta, len(x)))
-        return super().move(x, beta, step_size, _Shaped(rng, self._roots[nearest]))
-
-
-class _Shaped(NamedTuple):
-    """Random numbers, of which the normal ones have the covariance of each chain's root."""
-
-    rng: object
-    roots: np.ndarray  # (n_chains, d, d)
-
-    def random(self, shape) -> np.ndarray:
-        return self.rng.random(shape)
-
-    def standard_normal(self, shape) -> np.ndarray:
-        return np.einsum("...ij,...j->...i", self.roots, self.rng.standard_normal(shape))
-
-
 class AdaptedSteps(NamedTuple):
     """What was found: two paths, and the model of acceptance behind the step sizes."""
 
-    path: rl.DensityPath  # with a step size (and a covariance) for each beta
+    path: rl.DensityPath  # with a step size for each beta
     fixed: rl.DensityPath  # with their mean at all betas: the paper's baseline
     model: AcceptanceModel
 
@@ -239,13 +168,7 @@ def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.De
 
 
 def adapt_step_sizes(
-    path: rl.DensityPath,
-    betas,
-    *,
-    target: float | None = None,
-    n_chains: int = 10,
-    n_steps: int = 50,
-    rng=None,
+    path, betas, *, target: float | None = None, n_chains: int = 10, n_steps: int = 50, rng=None
 ) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
@@ -254,15 +177,6 @@ def adapt_step_sizes(
     Then ``n_chains`` chains at each of ``betas``, annealed to it, try ``n_steps`` steps drawn
     between the two, evenly on a logarithmic scale, and each beta gets the step at which a monotone
     logistic model of what they accepted accepts with ``target``.
-
-    Examples
-    --------
-    >>> mixture = rl.testsystems.two_gaussians(d=2, distance=4.0)
-    >>> path = rl.DensityPath(mixture, base_variance=10.0)
-    >>> adapted = adapt_step_sizes(path, rl.schedules.linear(5), rng=0).path
-    >>> estimate = rl.ais(adapted, rl.schedules.linear(100) ** 2, n_chains=200, rng=0)
-    >>> abs(estimate.log_z - mixture.log_z) < 5 * estimate.std_error
-    True
     """
     checks.instance("path", path, rl.DensityPath, "a DensityPath")
     betas, target = schedule(betas), target or (WALK_TARGET if isinstance(path, Walk) else TARGET)
@@ -291,56 +205,3 @@ def adapt_step_sizes(
     )
     steps = model.step_sizes(target)
     return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()), model)
-
-
-def adapt_covariances(
-    path: rl.DensityPath,
-    betas,
-    *,
-    n_chains: int = 50,
-    n_steps: int = 100,
-    n_rounds: int = 2,
-    rng=None,
-) -> AdaptedSteps:
-    """Proposals of the random walk in the shape of the density at each beta.
-
-    Steps in all directions are adapted first (`adapt_step_sizes`). With them ``n_chains`` chains
-    at each of ``betas``, annealed to it, make ``2 n_steps`` steps, and the covariance of the states
-    of the second half shapes the proposals there, scaled as `scaled_root` does. Chains that
-    walk with these give the covariances of the next of ``n_rounds``. The last ones stay as they
-    are: a chain that goes on to learn from its own past would not leave its density invariant.
-
-    ``path`` is a `Walk`; ``fixed`` of what is returned has the mean of the
-    covariances at all betas, ``model`` is of the steps in all directions. ValueError if chains and
-    steps are too few for the dimensions.
-    """
-    betas, n_rounds = schedule(betas), count("n_rounds", n_rounds)
-    n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
-    if n_chains * n_steps <= 2 * path.target.n_visible:
-        raise ValueError(
-            f"n_chains times n_steps is {n_chains * n_steps}: expected more than "
-            f"{2 * path.target.n_visible}, twice the dimensions"
-        )
-    source = checks.generator(rng)
-    isotropic = adapt_step_sizes(with_steps(path, 1.0), betas, rng=source)
-    stream = ChainStream(source, betas.size * n_chains)
-    walk, own = isotropic.path, np.tile(betas, n_chains)
-
-    def shaped(covariances):
-        steps = {"step_betas": betas, "jitter": path.jitter}
-        return ShapedWalk(path.target, path.base_variance, covariances, **steps)
-
-    v = walk.sample_base(own.size, stream)
-    for beta in np.repeat(betas[1:], RUNG_MOVES):
-        v = walk.transition(v, np.minimum(own, beta), stream)
-    for _ in range(n_rounds):
-        seen = []
-        for step in range(2 * n_steps):
-            v = walk.transition(v, own, stream)
-            if step >= n_steps:
-                seen.append(v.reshape(n_chains, betas.size, -1))
-        states = np.concatenate(seen)
-        covariances = np.stack([np.atleast_2d(np.cov(states[:, k].T)) for k in range(betas.size)])
-        walk = shaped(covariances)
-    mean = np.broadcast_to(covariances.mean(axis=0), covariances.shape)
-    return AdaptedSteps(walk, shaped(mean), isotropic.model)

@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 
 from rbmbook import spectral
-from rbmbook.jarzynski import ReweightedTracker
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import datasets, schedules
 from rbmlib.paths import GeometricPath
@@ -27,9 +26,12 @@ def _tracked(
     n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
     n_annealed: int = 100, n_reversed: int = 20,
 ):  # fmt: skip
-    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there."""
+    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there.
+
+    Of ``n_chains`` those of ``n_apart`` would drive nothing: they are not run.
+    """
     rates = learning_rate, final_learning_rate, warm_up
-    chains = gain, n_chains, n_apart, n_sweeps
+    chains = gain, n_chains - n_apart, n_sweeps
     model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
     path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
     task = {"n_chains": n_annealed, "n_reversed": n_reversed}
@@ -39,16 +41,12 @@ def _tracked(
 
 @lru_cache(maxsize=1)
 def _tracked_training(
-    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_apart, n_sweeps
+    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps
 ):  # fmt: skip
     """Models at the looks, with what was seen: trained once for all rows of a run."""
     data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]
-    chains = {"n_chains": n_chains, "n_sweeps": n_sweeps, "gain": gain, "rng": rng}
-    if n_apart:
-        tracker = ReweightedTracker(base_rate(rows), n_apart=n_apart, **chains)
-    else:
-        tracker = LogZTracker(base_rate(rows), **chains)
+    tracker = LogZTracker(base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, rng=rng)
     monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
     looks = []
 

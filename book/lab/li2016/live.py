@@ -11,12 +11,9 @@ import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
 
 from .. import measured as ms
-from ..gaussian_base import GaussianBasePath
-from ..gaussian_likelihood import bracket_log_z
-from ..gaussian_training import train_gaussian
+from ..gaussian_base import GaussianBasePath, bracket_log_z
+from ..gaussian_training import annealed_leakiness, train_gaussian
 from ..parameters import noted_warnings
-from .moves import MOVES, mean_distance
-from .quadrature import annealed_leakiness
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
@@ -119,12 +116,19 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
     return {name: np.array(values) for name, values in found.items()}
 
 
+def mean_distance(one, other) -> float:
+    """Kolmogorov-Smirnov distance of the columns of two samples, mean over columns."""
+    order = np.concatenate([one, other]).argsort(axis=0)
+    steps = np.where(order < len(one), 1 / len(one), -1 / len(other))
+    return float(np.abs(steps.cumsum(axis=0)).max(axis=0).mean())
+
+
 def _fields(model, u, leakinesses, rng) -> np.ndarray:
     """Of chains from u, after a sweep at each leakiness."""
     for c, sweeps in groupby(leakinesses):
         at = model.with_(hidden=model.hidden.with_(below=c))
         for _ in sweeps:
-            u = MOVES["gibbs"](at, u, rng)
+            u = at.gibbs(u, rng)
     return model.field(u)
 
 

@@ -19,7 +19,6 @@ from . import quadrature, tables
 BOUND = "the bound of the singular values"
 A_TENTH = {"matters": 1.1, "reason": "a tenth of the distance"}
 TENFOLD = 10.0  # growth from which chains are said to diverge
-FIVE = {"n_trainings": 5, "alpha": judge.FEW}
 
 
 def theorems(seed: int) -> list[Verdict]:
@@ -123,23 +122,19 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
         pair = (gaps[name, "AIS-Leaky", k] for k in (3000, 1000))
         gained[name] = ms.difference(*pair)
     cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
-    said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items())
+    said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items()).replace("-", "−")
     return depends(BOUND, cases).said(
         ours=said, words="nats that 3,000 steps take off, after 1,000"
     )
 
 
-def _milliseconds(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of an update, by method, of trainings that differ in nothing else."""
-    clock = runs.assign(ms=1000 * runs["training_seconds"] / runs["n_updates"])
-    index = ["learning_rate", "seed", "largest"]
-    return clock.pivot_table(index=index, columns="method", values="ms")
-
-
 def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     """Of Mix, by the clock, and of the Gaussian in all dimensions, by operations."""
     leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
-    pairs = pd.concat(map(_milliseconds, (leaky, at_bounds))).dropna(subset=["cd", "mix"])
+    runs = pd.concat([leaky, at_bounds])
+    runs["seconds"] = runs["training_seconds"] / runs["n_updates"]
+    alike = ["learning_rate", "seed", "largest", "n_updates"]
+    pairs = runs.pivot_table("seconds", alike, "method")[["cd", "mix"]].dropna()
     same = ms.ratio(pairs["mix"].to_numpy(), pairs["cd"].to_numpy(), paired=True)
     sweeps = 20 * 4 * 100 * 3072 * 500  # operations of 20 sweeps of 100 chains
     gaussian = 3072**2 * 500 + 3072**3 / 3  # covariance of the pixels, and its Cholesky factor
@@ -161,19 +156,16 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame, growth: dict, broken: list[
     claim = "li-fig5-diverges"
     over = [_ratio(runs, "mean_60", "mean_1") for runs in (free, held)]
     steeper = _ratio(free, "gradient_20", "gradient_1")
-    cases = {
-        "500 units, mean visible unit after 60 sweeps over 1": judge.bound(
-            claim, over[0], at_least=TENFOLD, **FIVE
-        ),
-        "500 units, gradient after 20 sweeps over 1": judge.bound(
-            claim, steeper, at_least=TENFOLD, **FIVE
-        ),
-        "500 units, with projection": judge.bound(claim, over[1], at_most=2.0, **FIVE),
+    tenfold = {"at_least": TENFOLD}
+    limits = {
+        "500 units, mean visible unit after 60 sweeps over 1": (over[0], tenfold),
+        "500 units, gradient after 20 sweeps over 1": (steeper, tenfold),
+        "500 units, with projection": (over[1], {"at_most": 2.0}),
     }
     for decay, grown in growth.items():
         ratio = ms.ratio(grown, np.ones(len(grown)), paired=True)
-        few = {"n_trainings": len(grown), "alpha": judge.FEW}
-        cases[f"small, weight decay {decay:g}"] = judge.bound(claim, ratio, at_least=TENFOLD, **few)
+        limits[f"small, weight decay {decay:g}"] = ratio, tenfold
+    cases = _of_trainings(claim, limits)
     counted = judge.compare(sum(broken), "==", len(broken))
     cases["small, by CD-20"] = judge.statement(claim, counted, reason="trainings that break down")
     return together(cases).said(
@@ -188,19 +180,24 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame, accuracies) -> Verdict:
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
     shares = [np.array(x) for x in accuracies]
-    cases = {
-        "reconstruction error, without over with": judge.bound(
-            claim, ms.ratio(*errors, paired=True), at_most=1.0, **FIVE
-        ),
-        "share classified rightly, without minus with": judge.bound(
-            claim, ms.difference(*shares), at_least=-0.05, **FIVE
-        ),
+    error, share = ms.ratio(*errors, paired=True), ms.difference(*shares)
+    limits = {
+        "reconstruction error, without over with": (error, {"at_most": 1.0}),
+        "share classified rightly, without minus with": (share, {"at_least": -0.05}),
     }
     words = [f"{x.mean():.2f} against {y.mean():.2f}" for x, y in (errors, shares)]
-    return together(cases).said(
+    return together(_of_trainings(claim, limits)).said(
         ours=f"error {words[0]}, share classified rightly {words[1]}",
         words="without and with projection, 500 units and few",
     )
+
+
+def _of_trainings(claim: str, limits: dict) -> dict[str, Verdict]:
+    """Each measured on a few trainings, against its limit."""
+    return {
+        name: judge.bound(claim, x, n_trainings=int(x.n), alpha=judge.FEW, **limit)
+        for name, (x, limit) in limits.items()
+    }
 
 
 def _ratio(runs: pd.DataFrame, top: str, bottom: str) -> ms.Measured:
@@ -211,7 +208,7 @@ def _ratio(runs: pd.DataFrame, top: str, bottom: str) -> ms.Measured:
 def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     """Which path has more bias at equal steps, and whether they are one from the same start."""
     claim = "li-appendix-d"
-    units = [tables.unit(path).bias for path in ("leakiness", "energy")]
+    units = [tables.unit_bias(path).bias for path in ("leakiness", "energy")]
     exact = ms.exactly(units[0] - units[1])
     bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats a hidden unit")}
     for name in dict.fromkeys(key[0] for key in gaps):

@@ -27,8 +27,11 @@ LEAST = {"matters": 2.0, "reason": "nats, less than trainings of one kind differ
 ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
 ORDER += [f"{GB}-{k}" for k in (1, 40, 100)]
 ENDS = "high", "low"
-LOOKS = {"cd": ("CD", GREEN), "mix": ("Mix", BLUE), "leaky": ("Leaky", ORANGE)}
-WIDTHS = {"cd": 4.0, "mix": 2.0, "leaky": 1.2}  # of lines that lie on one another
+LOOKS = {
+    "cd": (GREEN, 4.0),
+    "mix": (BLUE, 2.0),
+    "leaky": (ORANGE, 1.2),
+}
 SWEEPS = 1, 5, 10, 20, 40, 60  # of the columns "mean_<k>" of the sweep ``leaky_divergence``
 
 
@@ -195,23 +198,22 @@ def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
     """Live trainings by method and bound; stored ones by bound and setting, minus CD."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     for (method, bound), run in curves.items():
-        name, colour = LOOKS[method]
-        look = {"color": colour, "ls": "-" if bound > 0.99 else "--", "lw": WIDTHS[method]}
-        seen = run.history
-        left.plot(seen["update"], seen["log_likelihood"], label=f"{name}, below {bound:g}", **look)
+        (colour, width), seen = LOOKS[method], run.history
+        label = f"{METHODS[method]}, below {bound:g}"
+        look = {"color": colour, "lw": width, "ls": "-" if bound > 0.99 else "--"}
+        left.plot(seen["update"], seen["log_likelihood"], label=label, **look)
     left.set(xlabel="update (live)", ylabel="test log-likelihood (nats)")
     left.legend(fontsize=7, loc="center right", bbox_to_anchor=(1, 0.58))
     runs = {f"{n}, below {b}": x for b, some in bounds.items() for n, x in some.items()}
-    for i, method in enumerate(("mix", "leaky")):
-        name, colour = LOOKS[method]
-        found = [x.ahead(f"leaky, {name}", CD) for x in runs.values()]
+    for i, name in enumerate((MIX, LEAKY)):
+        found = [x.ahead(name, CD) for x in runs.values()]
         values = np.array([x.value for x in found])
         ends = np.array([x.interval(judge.FEW) for x in found]).T
         at = np.arange(len(runs)) + 0.2 * i - 0.1
-        right.errorbar(values, at, xerr=np.abs(ends - values), color=colour, fmt="o", ms=4,
-                       capsize=3, label=name)  # fmt: skip
+        right.errorbar(values, at, xerr=np.abs(ends - values), color=(BLUE, ORANGE)[i], fmt="o",
+                       ms=4, capsize=3, label=name.removeprefix("leaky, "))  # fmt: skip
     right.axvline(0, color="black", lw=0.8)
-    right.set(xscale="symlog", yticks=range(len(runs)), yticklabels=runs)
+    right.set(xscale="symlog", xlim=(-600, 60), yticks=range(len(runs)), yticklabels=runs)
     right.set(xlabel="log-likelihood minus that of CD (nats)")
     right.legend(fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
 
@@ -221,9 +223,8 @@ def draw_figure_5(free, held) -> None:
     _, ax = plt.subplots(figsize=(6.0, 3.1))
     arms = (free, "weight decay, no projection", RED, "-"), (held, "projection", BLUE, "--")
     for runs, label, colour, line in arms:
-        sizes = runs[[f"mean_{k}" for k in SWEEPS]].abs().to_numpy()
-        for i, values in enumerate(sizes):
-            ax.plot(SWEEPS, values, color=colour, ls=line, marker="o", ms=3,
-                    label="" if i else label)  # fmt: skip
+        sizes = runs[[f"mean_{k}" for k in SWEEPS]].abs().to_numpy().T
+        lines = ax.plot(SWEEPS, sizes, color=colour, ls=line, marker="o", ms=3)
+        lines[0].set_label(label)
     ax.set(yscale="log", xlabel="Gibbs sweeps", ylabel="size of the mean visible unit")
     ax.legend(fontsize=8)

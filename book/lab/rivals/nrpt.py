@@ -16,15 +16,15 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 import rbmlib as rl
 from rbmlib.estimators import estimator
-from rbmlib.numerics import cut
+from rbmlib.numerics import LEAST, cut, logsumexp
 from rbmlib.results import MORE_SWEEPS, Estimate, quietly, warn
 from rbmlib.sampling import parallel_tempering
 from rbmlib.schedules import linear
 
-from ..equal_rejection import equal_rejection
 from .neighbours import bar_of_sample
 
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
@@ -73,6 +73,25 @@ def rates(sample):
         "ladder_rate": 1 / (2 + 2 * odds),
         "best_rate": 1 / (2 + 2 * barrier),
     }
+
+
+def equal_rejection(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
+    """A ladder for the first round, of a run of ``ais(..., keep_chains=True)``.
+
+    A swap of independent states between beta and beta + d is rejected with probability
+    ``d * E|X - X'| / 2 + O(d^3)``, X and X' slopes of two draws from p_beta. ``smoothing`` is in
+    recorded points.
+    """
+    slopes, log_weights = pilot.trace["chain_slopes"], pilot.trace["chain_log_weights"]
+    weights = np.exp(log_weights - logsumexp(log_weights, axis=1)[:, None])
+    order = np.argsort(slopes, axis=1)
+    slopes, weights = (np.take_along_axis(x, order, axis=1) for x in (slopes, weights))
+    below = np.cumsum(weights, axis=1)  # sum of w_i w_j |x_i - x_j| in one pass over sorted x
+    rejection = (weights * slopes * (2 * below - weights - 1)).sum(axis=1)
+    rejection = np.maximum(rejection, LEAST * rejection.max())
+    rejection = gaussian_filter1d(rejection, smoothing, mode="nearest")
+    lengths = np.diff(pilot.betas) * (rejection[1:] + rejection[:-1]) / 2
+    return cut(pilot.betas, lengths, n_temperatures)
 
 
 def _tuned(path, n_chains, n_sweeps, source):

@@ -19,12 +19,10 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
-from ..equal_rejection import equal_rejection
-from ..ess_bisection import ess_bisection
 from ..gms13 import gms13
 from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
-from ..step_sizes import Walk, adapt_covariances, adapt_step_sizes
+from ..step_sizes import Walk, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain
 from .declare import one_of
@@ -129,16 +127,12 @@ def _density(
     rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
     jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
 ):  # fmt: skip
-    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean.
-
-    The kernel "random_walk_covariance" adapts the covariance of a random walk instead.
-    """
-    kinds = {"hmc": rl.DensityPath, "random_walk": Walk, "random_walk_covariance": Walk}
+    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    kinds = {"hmc": rl.DensityPath, "random_walk": Walk}
     kind = kinds[one_of("kernel", kernel, kinds)]
     path = kind(rbm, base_variance, n_leapfrog=n_leapfrog, jitter=jitter)
     power = {"linear": 1, "square": 2}[one_of("ladder", ladder, ("linear", "square"))]
-    adapt = adapt_covariances if kernel == "random_walk_covariance" else adapt_step_sizes
-    adapted = adapt(path, cuts.linear(n_knots) ** power, rng=0)
+    adapted = adapt_step_sizes(path, cuts.linear(n_knots) ** power, rng=0)
     wanted = one_of("steps", steps, ("adaptive", "fixed"))
     return adapted.path if wanted == "adaptive" else adapted.fixed
 
@@ -190,7 +184,6 @@ def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options
 
 _varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100, slopes=True)
 SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
-SCHEDULES["equal_rejection"] = _from_pilot(equal_rejection, 1000, 100, keep_chains=True)
 
 
 @register(SCHEDULES, "varopt")
@@ -202,11 +195,6 @@ def _varopt(
     of_pilot = {"pilot_steps": pilot_steps, "pilot_chains": pilot_chains}
     betas = _varopt_of_pilot(path, rng, n_temperatures=n_temperatures, **of_pilot)
     return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
-
-
-@register(SCHEDULES, "ess_bisection")
-def _ess_bisection(path, rng, *, n_temperatures: int, pilot_chains: int = 100):
-    return ess_bisection(path, n_temperatures, pilot_chains, rng)
 
 
 @register(SCHEDULES, "gms13")

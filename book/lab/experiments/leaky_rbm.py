@@ -1,0 +1,173 @@
+"""Chapter leaky_rbm: leaky and Gaussian-Bernoulli RBMs trained on CIFAR-10 (Li et al. 2016).
+
+Several trainings of both models, on the committed 2,000 images or on all but the last 5,000 of the
+50,000 for training, by the same program and at rates found in the same way. A task names a model
+for its kind and number of hidden units: of its weights nothing is used.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from functools import lru_cache, partial
+
+import numpy as np
+
+from rbmbook.gaussian_base import bracket_log_z
+from rbmbook.gaussian_training import train_gaussian
+from rbmbook.images import cifar10_scale, load_cifar10
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
+from rbmlib import GeometricPath, exact
+from rbmlib.models import GaussianRBM, LeakyRBM
+from rbmlib.results import Estimate
+
+N_VISIBLE = 3072
+N_TRAIN, N_TUNING_OF_ALL = 45_000, 1_000  # of the images for training
+N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
+N_START = 200  # images at which the chains begin that log Z rests on
+
+PATHS["from a standard normal"] = lambda rbm: GeometricPath(rbm)
+
+
+def _of_units(kind, n_hidden: int):
+    return kind(np.full((N_VISIBLE, n_hidden), 1e-3 / n_hidden))
+
+
+def _standard_normal() -> LeakyRBM:
+    """N(0, I): a leaky RBM in name, with one column of next to no weight."""
+    return LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0)
+
+
+def principal_gaussian(images) -> LeakyRBM:
+    """The Gaussian of variances of at least 1 that fits standardised images best.
+
+    It is a leaky RBM of leakiness 1: N(0, (I - W W')^-1), a column of W for each principal
+    direction of a variance s > 1, of length sqrt(1 - 1 / s).
+    """
+    spread, axes = np.linalg.eigh((images.T @ images / len(images)).astype(float))
+    kept = np.flatnonzero(spread > 1)[::-1]
+    return LeakyRBM(axes[:, kept] * np.sqrt(1 - 1 / spread[kept]), leakiness=1.0)
+
+
+@lru_cache(maxsize=1)
+def _principal_gaussian() -> LeakyRBM:
+    return principal_gaussian(cifar10_scale()(load_cifar10(full=True).train))
+
+
+MODELS |= {"standard normal": _standard_normal, "principal gaussian": _principal_gaussian}
+MODELS |= {
+    f"{name} of {n} units": partial(_of_units, kind, n)
+    for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM))
+    for n in (20, 100, 500)
+}
+
+
+@lru_cache(maxsize=1)
+def subset() -> dict[str, np.ndarray]:
+    """Standardised images of the committed subset: to "train" on, for "tuning" and to "test"."""
+    images, scale = load_cifar10(), cifar10_scale()
+    tuning, test = np.split(scale(images.test).astype(float), [N_TUNING])
+    return {"train": scale(images.train), "tuning": tuning, "test": test}
+
+
+@lru_cache(maxsize=1)
+def all_images() -> dict[str, np.ndarray]:
+    """Of the whole CIFAR-10: 45,000 images, the 1,000 after them, and all 10,000 for tests."""
+    images, scale = load_cifar10(full=True), cifar10_scale()
+    train, later = np.split(images.train, [N_TRAIN])
+    tuning, test = (scale(part).astype(float) for part in (later[:N_TUNING_OF_ALL], images.test))
+    return {"train": scale(train), "tuning": tuning, "test": test}
+
+
+@register(ESTIMATORS, "known")
+def _known(rbm):
+    """log Z in closed form, of leaky RBMs with orthogonal columns."""
+    return exact(rbm), {"n_directions": rbm.n_hidden}
+
+
+@register(ESTIMATORS, "both sides")
+def _both_sides(
+    rbm, seed, *, n_chains: int = 50, n_temperatures: int = 1000, fit_chains: int = 200,
+    fit_sweeps: int = 1000, n_burn_in: int = 200, n_leapfrog: int = 0,
+):  # fmt: skip
+    """AIS, and reverse AIS from chains begun at images of the committed subset."""
+    started = time.thread_time()
+    below, above = bracket_log_z(
+        rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
+        n_sweeps=fit_sweeps, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
+    )  # fmt: skip
+    more = {
+        "reverse_log_z": above.log_z, "reverse_std_error": above.std_error,
+        "reverse_mean": above.mean_log_z, "reverse_mean_error": above.mean_std_error,
+        "reverse_ess": above.ess,
+    }  # fmt: skip
+    return replace(below, seconds=time.thread_time() - started), more
+
+
+@register(ESTIMATORS, "trained for epochs")
+def _trained_for_epochs(
+    rbm, seed, *, method: str = "cd", kernel: str = "gibbs", learning_rate: float,
+    falling: bool = False, largest: float = 0.9999, n_updates: int = 400, n_sweeps: int = 20,
+    n_chains: int = 50, n_temperatures: int = 200, n_leapfrog: int = 10,
+):  # fmt: skip
+    """Train on the 2,000 images of the committed subset: 20 updates of 100 are an epoch.
+
+    Mean log-likelihood of the first 250 of the 500 test images ("tuning") and of the others
+    ("test"): log Z by AIS ("high") and by reverse AIS ("low"), with transitions that are exact for
+    either model. A training that ends in no finite numbers has neither. ``largest`` bounds the
+    singular values of the leaky RBM. The seconds are those of the processor, on one thread;
+    "training_seconds" are those of the training alone. ``kernel`` is a setting of stored tasks
+    that nobody gives.
+    """
+    training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
+    bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
+    return _scored(rbm, seed, subset(), learning_rate, falling, training, bracket)
+
+
+def _at_size(images, epoch: int):
+    def trained(
+        rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
+        n_updates: int = epoch, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
+    ):  # fmt: skip
+        """As "trained for epochs", of hundreds of units: log Z in single precision."""
+        training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates}
+        bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
+        bracket["single_precision"] = True
+        return _scored(rbm, seed, images(), learning_rate, falling, training, bracket)
+
+    return trained
+
+
+ESTIMATORS["trained at size"] = _at_size(subset, 400)
+ESTIMATORS["trained on all images"] = _at_size(lambda: all_images(), 450)
+
+
+def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: dict):
+    """A model of the kind and size of ``rbm``, trained, and both ends of its log-likelihoods."""
+    started, n_updates = time.thread_time(), training["n_updates"]
+    rates = np.linspace(learning_rate, 0.0 if falling else learning_rate, n_updates)
+    hidden = "leaky" if isinstance(rbm, LeakyRBM) else "bernoulli"
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            run = train_gaussian(
+                images["train"], rbm.n_hidden, hidden=hidden, learning_rate=rates, rng=seed,
+                monitor_every=n_updates, **training,
+            )  # fmt: skip
+            trained = time.thread_time() - started
+            below, above = bracket_log_z(run.rbm, images["train"][:N_START], rng=seed, **bracket)
+    except (FloatingPointError, np.linalg.LinAlgError):
+        return _diverged(time.thread_time() - started), {}
+    more = {"training_seconds": trained, "reverse_ess": above.ess}
+    for name in ("tuning", "test"):
+        log_p = run.rbm.log_density(images[name]).mean()
+        more[f"{name}_low"] = log_p - above.mean_log_z
+        more[f"{name}_high"] = log_p - below.mean_log_z
+    more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
+    return replace(below, seconds=time.thread_time() - started), more
+
+
+def _diverged(seconds: float) -> Estimate:
+    """What stands for an estimate if training diverged: there is no model."""
+    nothing = {"log_z": math.nan, "std_error": math.nan, "interval": (-math.inf, math.inf)}
+    return Estimate(method="none", seconds=seconds, verdict="inconclusive", **nothing)
