@@ -57,7 +57,6 @@ def test_the_exit_code_tells_of_tasks_that_failed(tmp_path, monkeypatch, capsys)
     for numbers, code in (((1, 2), 0), ((1, -1), 1)):
         made = Sweep([{"n": n} for n in numbers], square, folder=tmp_path, name=f"to {numbers[1]}")
         monkeypatch.setattr("rbmbook.__main__.book_sweep", lambda *_, made=made, **__: made)
-        monkeypatch.setattr("rbmbook.__main__.faults", lambda *_, **__: {})
         assert main(["run", "any.yaml", "--workers", "0"]) == code
     assert "ArithmeticError: too small" in capsys.readouterr().err
 
