@@ -15,10 +15,10 @@ import warnings
 import numpy as np
 import pandas as pd
 import torch
+from bench import RESULTS, dated, limited
 from rbms.partition_function.ais import compute_partition_function_ais
 from rbms.potts_bernoulli.classes import PBRBM
 from run_bench import log_mean
-from turns import RESULTS, dated, limited
 
 import rbmlib as rl
 from rbmbook.experiments.calibration.kinds import model_of, planted_model_of
