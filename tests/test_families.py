@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook import families, pictures_proteins
+from rbmbook import families
 
 LETTERS = np.random.default_rng(0).integers(0, 4, size=(60, 8))
 
@@ -51,7 +51,7 @@ def test_a_model_of_the_readers_own_is_taken(tmp_path):
 
 def test_letters_are_as_high_as_their_numbers():
     _, ax = plt.subplots()
-    pictures_proteins.letter_stacks(ax, [[2.0, 1.0], [0.0, 3.0]], "AC")
+    families.letter_stacks(ax, [[2.0, 1.0], [0.0, 3.0]], "AC")
     boxes = [patch.get_path().get_extents() for patch in ax.patches]
     found = sorted((round(box.x0, 2), round(box.y0, 2), round(box.height, 2)) for box in boxes)
     assert found == [(0.55, 0.0, 0.96), (0.55, 1.0, 1.92), (1.55, 0.0, 2.88)]
@@ -59,6 +59,6 @@ def test_letters_are_as_high_as_their_numbers():
 
 
 def test_a_site_of_one_letter_says_the_logarithm_of_their_number():
-    pictures_proteins.family_logo(np.eye(4)[[[0, 1], [0, 2]]].reshape(2, 8), "ACGT")
+    families.family_logo(np.eye(4)[[[0, 1], [0, 2]]].reshape(2, 8), "ACGT")
     assert plt.gca().get_ylim()[1] == pytest.approx(1.05 * np.log(4))
     plt.close("all")

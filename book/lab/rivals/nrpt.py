@@ -24,7 +24,7 @@ from rbmlib.results import MORE_SWEEPS, Estimate, quietly, warn
 from rbmlib.sampling import parallel_tempering
 from rbmlib.schedules import linear
 
-from ..equal_rejection import equal_rejection
+from ..schedules import equal_rejection
 from .neighbours import bar_of_sample
 
 ROUNDS, FEWEST_SWEEPS = 3, 20  # tuning rounds, each of twice the sweeps of the one before
