@@ -11,7 +11,6 @@ import pytest
 from helpers_stats import all_states
 from scipy.stats import binom
 
-import rbmlib as rl
 from rbmbook import __main__ as commands
 from rbmbook import bench
 
@@ -84,13 +83,6 @@ def test_large_equal_layers_by_another_sum(repository, rows):
     logs = ways + a.mean() * on + len(b) * np.logaddexp(0, b.mean() + w.mean() * on)
     log_z = shift + logs.max() + math.log(np.exp(logs - logs.max()).sum())
     assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
-
-
-def test_models_of_colours_are_read_as_such(rows):
-    for row in rows:
-        rbm = bench.model(row["name"])
-        kind = "bits" if isinstance(rbm.visible, rl.Binary) else f"categories of {rbm.visible.q}"
-        assert kind == row["units"], row["name"]
 
 
 # answers ------------------------------------------------------------------------------------
@@ -190,18 +182,6 @@ def test_a_row_by_hand(files):
         "median error": "1.00",
         "seconds": "3.00",  # of 1, 3 and 8: d has no answer
     }
-
-
-def test_a_program_that_trusts_nothing(tmp_path):
-    found = bench.row("none", bench.Score(4, 4, 0, 0, 0, math.nan, math.nan))
-    assert found["trusted"] == "0 of 4"
-    assert {found[k] for k in found if k not in ("program", "trusted")} == {"–"}
-
-
-def test_answers_without_error_bars_cover_nothing():
-    """But exact ones, whose bars are 0, do."""
-    without, exact = (bench.Score(4, 4, 2, 0, k, math.nan, 0.0) for k in (0, 2))
-    assert [bench.row("p", s)["covered"] for s in (without, exact)] == ["–", "100%"]
 
 
 def test_the_grid_has_what_is_wrong_on_top(files):

@@ -105,15 +105,6 @@ def small_parameters(chapter) -> dict:
     return halves | ({"seed": 20} if "seed" in declared else {})
 
 
-def test_small_parameters_are_of_chapters():
-    assert {*SMALL} <= {short(path) for path in chapter_paths()}
-
-
-def test_a_new_chapter_has_small_parameters(chapter, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "SMALL", {})
-    test_small_parameters_differ_from_the_defaults(chapter)
-
-
 def test_small_parameters_differ_from_the_defaults(chapter):
     declared = parameters_of(chapter)
     small = small_parameters(chapter)
@@ -147,17 +138,6 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
     assert any("injected-parameters" in c["metadata"]["tags"] for c in cells)
     assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
-
-
-@pytest.mark.nightly
-def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
-    chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
-    done = papermill(chapter, target, tmp_path, {"sead": 3})
-    assert done.returncode != 0, "not refused"
-    assert "sead" in done.stderr.strip().splitlines()[-1]
-    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
-    run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
-    assert len(run) <= SET_UP + 2, "more has run than the parameters and the set-up"
 
 
 def code_and_place(chapter) -> tuple[list[str], int]:

@@ -272,37 +272,22 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: judge.effect("flat", [1, 2], direction=1), "name"),
         (lambda: judge.effect("words", [1, 2], direction=0), "direction"),
         (lambda: judge.effect("words", [1.0], direction=1), "values"),
-        (lambda: judge.effect("words", [1, math.nan], direction=1), "values"),
         (lambda: judge.effect("words", at(1), direction=1, size=(-1, 2)), "size"),
-        (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=0), "n_trainings"),
         (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=5), "n_trainings"),
         (lambda: judge.effect("words", at(0), direction=1, matters=1), "reason"),
         (lambda: judge.equivalence("words", at(0), margin=0, reason="r"), "margin"),
-        (lambda: judge.equivalence("words", factor(1), margin=0.5, reason="r"), "margin"),
-        (lambda: judge.equivalence("words", at(0), margin=1, reason=" "), "reason"),
         (lambda: judge.printed_value("words", [1, 2], printed_error=1), "printed"),
         (lambda: judge.printed_value("ten", [1, 2]), "margin"),
-        (lambda: judge.printed_value("ten", [1, 2], printed_error=0), "printed_error"),
         (lambda: judge.printed_value("ten", [1, 2], printed_variance=1), "printed_n"),
         (lambda: judge.printed_value("ten", [1, 2], printed_error=1, printed_n=3), "printed_error"),
         (lambda: judge.printed_value("ten", factor(2), printed_error=1), "ours"),
-        (lambda: judge.printed_variance("two", -1, n=3, printed_n=20), "ours"),
         (lambda: judge.printed_variance("two", [1, 2], printed_n=1), "printed_n"),
         (lambda: judge.bound("words", at(1)), "at_most"),
-        (lambda: judge.bound("words", at(1), at_least=2, at_most=1), "at_most"),
-        (lambda: judge.digits("ten", "10"), "ours"),
         (lambda: judge.statement("words", True, reason="r"), "holds"),
         (lambda: judge.compare([], "<", 1), "empty"),
-        (lambda: judge.compare(1, "!=", 1), "sign"),
-        (lambda: judge.left_open("words", "x", hours=-1), "hours"),
-        (lambda: judge.left_open("words", ""), "why"),
         (lambda: ms.measured(1, -1), "std_error"),
-        (lambda: ms.measured(-1, 1, scale="log"), "value"),
-        (lambda: ms.measured(1, 1, 0), "freedom"),
-        (lambda: ms.measured(1, 1, scale="root"), "scale"),
         (lambda: ms.ratio([1, 2], [0, 1]), "b"),
         (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
-        (lambda: ms.rmse_ratio([1, 2], [1, 2, 3]), "pairs"),
         (lambda: ms.share_of([0, 2]), "flags"),
         (lambda: vs.show_verdicts([judge.left_open("ten", "r")] * 2), "verdicts"),
     ],
@@ -353,7 +338,8 @@ def test_measurements():
     welch = ms.difference(a, b)
     assert welch.std_error == pytest.approx(math.sqrt(4 / 3 + 1 / 3))
     assert welch.freedom == pytest.approx((5 / 3) ** 2 / (16 / 9 / 2 + 1 / 9 / 2))
-    assert math.exp(ms.ratio(a, b).value) == pytest.approx(2)
+    ratio = ms.ratio(a, b)  # each mean has a relative error of 1 / sqrt(12)
+    assert (math.exp(ratio.value), ratio.std_error) == pytest.approx((2, math.sqrt(1 / 6)))
     assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
     assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
     assert ms.difference(a, np.arange(9.0)).n == 3
@@ -557,15 +543,10 @@ SKEWED = {
 
 # Where the answer is plain, it must come out as often as the power says, or more.
 DECIDED = {
-    "printed mean, far off": (printed_mean(4 * MARGIN), CONTRADICTED),
-    "printed mean, equal, many of ours": (printed_mean(0, n=2000, sd=0.1), REPRODUCED),
-    "printed variance, far off": (printed_variance(100), CONTRADICTED),
-    "direction": (direction(4), REPRODUCED),
+    "printed mean": (printed_mean(0, n=2000, sd=0.1), REPRODUCED),
+    "printed variance": (printed_variance(100), CONTRADICTED),
     "size": (direction(2.5, sd=0.1, size=(2, 3)), REPRODUCED),
     "size differs": (direction(1, sd=0.1, size=(2, 3)), SIZE_DIFFERS),
-    "other ratio": (alike_ratio(2.5), CONTRADICTED),
-    "bound": (below(0.0), REPRODUCED),
-    "trainings": (trainings(20), REPRODUCED),
     "no power": (alike_means(0), OPEN),
 }
 
@@ -591,11 +572,3 @@ def test_plain_answers_come_out(name):
     case, wanted = DECIDED[name]
     found = said_of(case, 200)
     assert found.count(wanted) >= 0.75 * 200, {outcome: found.count(outcome) for outcome in found}
-
-
-def test_pooled_repeats_of_few_trainings_would_be_false():
-    """Why a training counts once: all repeats taken as independent, a false verdict is the rule."""
-    rng = np.random.default_rng(16)
-    groups = rng.normal(rng.normal(0, 1, (200, 5, 1)), 0.1, (200, 5, 20))
-    pooled = [judge.effect("words", g.ravel(), direction=1).outcome != OPEN for g in groups]
-    assert np.mean(pooled) > 0.3

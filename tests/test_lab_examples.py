@@ -14,8 +14,3 @@ MODULES = [m.name for m in pkgutil.walk_packages(rbmbook.__path__, "rbmbook.")]
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
 def test_examples(name):
     assert doctest.testmod(importlib.import_module(name)).failed == 0
-
-
-def test_there_are_some():
-    found = doctest.DocTestFinder().find(importlib.import_module("rbmbook.tables"))
-    assert any(test.examples for test in found)

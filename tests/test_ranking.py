@@ -160,17 +160,6 @@ def test_intervals_of_the_effort_hold(n):
     assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985
 
 
-def test_times_change_their_unit_at_one_and_a_half():
-    said = [ranking.in_words(seconds) for seconds in (89.9, 90.0, 5399.0, 5400.0, np.inf)]
-    assert said == ["90 s", "1.5 min", "90 min", "1.5 h", "not known"]
-
-
-def test_the_fewest_repeats_are_enough():
-    table = cells(runs("AIS", 1, normal(0)), runs("AIS", 9, normal(1, n=ranking.FEWEST)))
-    (row,) = ranking.longest(table, "h20").itertuples()
-    assert (row.seconds, row.n) == (9, ranking.FEWEST)
-
-
 def test_doublings_are_powers_of_what_a_cost_grows_with():
     """Seconds n m**2 chains sweeps**3, and memory of the weights."""
     sizes = [(8, 6), (4, 6), (16, 6), (8, 3), (8, 12)]
@@ -254,16 +243,6 @@ def test_other_tools():
     assert row.tolist() == [
         "t: s", "-3.5 (says 0.60; 2.0 s)", "1.0 (says nothing; 12 s)", "no run", 1,
     ]  # fmt: skip
-
-
-def test_growth():
-    costs = pd.DataFrame(
-        [[100, 1000, 0.5, 10.0, 2.0, 1.9, 1.4, 1.0]], index=["AIS"],
-        columns=["chains", "sweeps", "seconds", "megabytes", "seconds, hidden", "seconds, visible",
-                 "megabytes, chains", "megabytes, sweeps"],
-    )  # fmt: skip
-    row = ranking.growth(costs).iloc[0]
-    assert row.tolist() == ["AIS, 100 × 1000", "0.50 s", "2.0", "1.9", "10", "1.4", "1.0"]
 
 
 def test_live_runs():

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import tomllib
-import zlib
 
 import pytest
 import yaml
@@ -17,8 +16,6 @@ from rbmbook import judge
 from rbmlib import datasets
 from rbmlib.datasets import files, register
 
-MOST_BYTES = 5_000_000
-
 
 @pytest.fixture
 def installed(repository):
@@ -27,13 +24,6 @@ def installed(repository):
     patterns = project["tool"]["setuptools"]["package-data"]["rbmlib._data"]
     data = repository / "data"
     return {str(path.relative_to(data)): path for p in patterns for path in data.glob(p)}
-
-
-def test_the_wheel_is_small(repository, installed):
-    """Every file compressed on its own, as a wheel does it."""
-    sources = [*(repository / "rbmlib").rglob("*.py"), *(repository / "data").glob("*.py")]
-    every = [*installed.values(), *sources]
-    assert sum(len(zlib.compress(path.read_bytes(), 6)) + 300 for path in every) < MOST_BYTES
 
 
 def test_the_wheel_has_what_an_estimate_needs(installed):
@@ -77,12 +67,6 @@ def test_a_file_of_the_users_folder_is_checked(without_the_checkout, monkeypatch
         rl.load_rbm("cd1_500")
 
 
-def test_estimating_needs_none_of_the_groups(repository):
-    project = tomllib.loads((repository / "pyproject.toml").read_text())["project"]
-    names = {re.match(r"[\w-]+", line)[0] for line in project["dependencies"]}
-    assert names == {"numpy", "scipy", "numba", "pooch", "tqdm", "threadpoolctl"}
-
-
 def test_promises_of_the_public_interface_are_kept():
     assert broken(read(RECORD.read_text(encoding="utf-8")), interface()) == []
 
@@ -103,29 +87,6 @@ def test_promises_that_are_broken_are_seen():
         assert broken(promised, read(f"{change}\ng()\n")), change
 
 
-def test_the_citation_names_the_four_sources(repository):
-    citation = yaml.safe_load((repository / "CITATION.cff").read_text(encoding="utf-8"))
-    bibliography = (repository / "book" / "references.bib").read_text(encoding="utf-8")
-    found = {r["authors"][0]["family-names"]: r.get("doi") for r in citation["references"]}
-    assert set(found) == {"Kiwaki", "Carlson", "Li", "Wang"}
-    assert found.pop("Wang") is None  # an undated report
-    for doi in found.values():  # of the preprints that the bibliography of the book has
-        prefix, number = doi.split("/arXiv.")
-        assert prefix == "10.48550"
-        assert f"arXiv:{number}" in bibliography
-
-
-def test_links_of_the_contributing_guide_lead_somewhere(repository):
-    guide = repository / ".github" / "CONTRIBUTING.md"
-    links = re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", guide.read_text(encoding="utf-8"))
-    assert len(links) >= 6
-    for file, section in links:
-        target = guide.parent / file
-        assert target.is_file(), file
-        headings = re.findall(r"(?m)^#+ (.+)$", target.read_text(encoding="utf-8"))
-        assert not section or section in [h.lower().replace(" ", "-") for h in headings], section
-
-
 @pytest.mark.parametrize("pattern", [".github/**/*.yml", ".devcontainer/*.json"])
 def test_files_for_services_can_be_read(repository, pattern):
     found = [path for path in repository.glob(pattern) if path.name != "config.yml"]
@@ -137,13 +98,6 @@ def test_files_for_services_can_be_read(repository, pattern):
             assert {"name", "description", "body"} <= set(content)
         for line in re.findall(r"\.venv/bin/python (\S+\.py)", text):
             assert (repository / line).is_file(), line
-
-
-def test_the_container_copies_files_that_are_there(repository):
-    text = (repository / ".devcontainer" / "Containerfile").read_text()
-    early = re.search(r"COPY --chown=reader (.+) \./", text)[1].split()
-    assert {"requirements.txt", "pyproject.toml"} <= set(early)
-    assert all((repository / name).is_file() for name in early)
 
 
 @pytest.fixture

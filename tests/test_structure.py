@@ -13,12 +13,9 @@ from pathlib import Path
 import pytest
 from helpers_book import BOOK, chapter_paths, toc_entries
 
-from rbmbook.notebooks import by_name
 from rbmbook.sweeps.words import ESTIMATORS
-from rbmlib.models.layers import KINDS, Layer
 
 sys.path.insert(0, str(BOOK / "_ext"))
-import layers_page
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
@@ -33,8 +30,6 @@ LEVELS = [
     {"__main__"},  # the command line
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
-         "automatic")  # fmt: skip
 
 
 def committed(repository: Path) -> list[Path]:
@@ -222,11 +217,6 @@ def test_lock_covers_the_declared_requirements(repository):
     assert "--" not in re.sub(r"(?m)^#.*$", "", lock)
 
 
-def test_no_large_file(repository):
-    large = [path.name for path in committed(repository) if path.stat().st_size > 8_000_000]
-    assert not large
-
-
 def test_no_machine_path(repository):
     """No path that exists on one machine only, in any text file."""
     pattern = re.compile(
@@ -247,13 +237,6 @@ def test_table_of_contents_lists_every_page(repository):
     present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
     assert {*listed, "book/README"} == present
-
-
-def test_lessons_are_numbered_as_in_the_contents_and_short_names_are_unique():
-    lessons = [page for page, _ in toc_entries() if "/learn/" in page]
-    numbers = [int(Path(page).name[:2]) for page in lessons]
-    assert numbers == list(range(1, len(numbers) + 1)) != []
-    assert len(by_name(BOOK)) == len(chapter_paths())
 
 
 # the page on the architecture -------------------------------------------------------------
@@ -283,13 +266,6 @@ def test_its_examples_run(page):
     assert abs(new.log_z - names["rl"].exact(names["easy"]).log_z) < 4 * new.std_error
 
 
-def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
-    listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
-    assert set(listed) == {"_kernels", "results", *ROOMS, "__main__"}
-    level = [LEVEL[room] for room in listed]
-    assert level == sorted(level, reverse=True)
-
-
 def test_the_files_that_it_names_exist(page, repository):
     named = set(re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page))
     named |= {
@@ -299,15 +275,3 @@ def test_the_files_that_it_names_exist(page, repository):
     assert len(named) > 10
     missing = sorted(name for name in named if not (repository / name).exists())
     assert [name for name in missing if "NAME" not in name] == []
-
-
-def test_a_kind_of_unit_is_one_short_class(page):
-    """45 lines of code at most, and its row is the count; a comment or docstring is no line."""
-    assert page.count(layers_page.MARK) == 1
-    ours = {"Layer": Layer} | {n: c for n, c in KINDS.items() if c.__module__ == Layer.__module__}
-    assert set(layers_page.WHAT) == set(ours), "give it a row of WHAT in book/_ext/layers_page.py"
-    rows = dict(re.findall(r"\| `(\w+)` \| .* \| (\d+) \|", layers_page.page()))
-    assert {name: layers_page.lines_of(kind) for name, kind in ours.items()} == {
-        name: int(n) for name, n in rows.items()
-    }
-    assert max(int(n) for name, n in rows.items() if name != "Layer") <= 45
