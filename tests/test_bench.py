@@ -156,43 +156,6 @@ def test_the_command_prints_a_row_a_family(tmp_path, capsys):
 
 # what a page shows of answers ---------------------------------------------------------------
 
-SHOWN = INDEX + "d,two,40.0\n"
-ANSWERS = (
-    "name,log_z,std_error,trusted,seconds\n"
-    "a,10.1,0.1,true,1\nb,19.0,0.1,true,3\nc,30.0,0.1,false,8\nd,,,false,0\n"
-)
-
-
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "index.csv").write_text(SHOWN)
-    (tmp_path / "answers.csv").write_text(ANSWERS)
-    return {"yours": tmp_path / "answers.csv"}, bench.read_index(tmp_path / "index.csv")
-
-
-def test_a_row_by_hand(files):
-    """a is one error off, b ten; c is not trusted, d not taken: 1 of 2 is wrong, 1 of 2 covered."""
-    (found,) = bench.programs(*files).to_dict("records")
-    assert found == {
-        "program": "yours",
-        "trusted": "2 of 4",
-        "wrong (95% interval)": "1 (1.3–99%)",  # 1 - sqrt(.975) and sqrt(.975)
-        "covered": "50%",
-        "spread": "7.11",  # sqrt((1 + 100) / 2)
-        "median error": "1.00",
-        "seconds": "3.00",  # of 1, 3 and 8: d has no answer
-    }
-
-
-def test_the_grid_has_what_is_wrong_on_top(files):
-    tables, models = files
-    models = {name: ("z" + family, log_z) for name, (family, log_z) in models.items()}
-    models = dict(sorted(models.items(), reverse=True))  # two before one
-    ax = bench.by_family(bench.of_programs(tables, models))
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["zone", "ztwo"]
-    assert [t.get_text() for t in ax.texts] == ["1/2", "·"]
-    assert len(ax.lines) == 1
-
 
 def test_what_is_committed_answers_every_model(repository):
     """And has the seconds of each; the held-out part is judged by its own index."""

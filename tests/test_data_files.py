@@ -139,13 +139,6 @@ def test_damaged_and_foreign_files_are_named(tmp_path):
             datasets.load_rows(tmp_path / "x.npy")
 
 
-def test_names_of_files(tmp_path):
-    with pytest.raises(ValueError, match=r"x\.txt is no data file: expected one of .npy, .npz"):
-        datasets.load_rows(tmp_path / "x.txt")
-    with pytest.raises(FileNotFoundError, match=r"no data file .*x\.npy"):
-        datasets.load_rows(tmp_path / "x.npy")
-
-
 # aligned sequences, and the published RBM of them -----------------------------------------------
 
 TWO = ">one\nACGT\n>two of them\nAC\nCA\n"

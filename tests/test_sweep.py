@@ -34,12 +34,6 @@ def test_table_is_sorted_and_provenance_goes_with_it(tmp_path):
     assert all(float(row["seconds"]) < 1 and row["rbmlib"] for row in rows)
 
 
-def test_lines_of_tables_end_alike_on_every_machine(tmp_path):
-    content = run(TASKS, tmp_path)[0].to_csv().read_bytes()
-    assert content.count(b"\n") == 4
-    assert b"\r" not in content
-
-
 def test_progress_counts_tasks(tmp_path, monkeypatch):
     """However many of them come in at once."""
     counted = []
@@ -239,21 +233,6 @@ def test_command_line(tmp_path, capsys):
     assert main(["run", str(source), "--workers", "0"]) == 0
     assert "0 finished" in (out := capsys.readouterr().out)
     assert "3 were there" in out
-
-
-@pytest.mark.parametrize(
-    ("scheduler", "seconds", "words"),
-    [(None, 600, "no worker has come after 600 s$"),
-     ("tcp://here:1", 60, "after 60 s: start `dask worker tcp://here:1`")],
-)  # fmt: skip
-def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
-    class Client:
-        def wait_for_workers(self, n, timeout):
-            assert (n, timeout) == (1, seconds)
-            raise TimeoutError
-
-    with pytest.raises(RuntimeError, match=words):
-        _engine._wait_for_a_worker(Client(), scheduler)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """log Z along a training: against enumeration, its error by leaving ladders out, its exchanges."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers_stats import all_states, chi_square_p, log_sum, probabilities, rbm_table, state_index
 
@@ -18,7 +17,7 @@ from rbmbook.trajectory import (
     place_rungs,
     trajectory,
 )
-from rbmlib import BernoulliRBM, datasets
+from rbmlib import BernoulliRBM
 from rbmlib.estimators.bar import bennett
 from rbmlib.numerics import ChainStream
 
@@ -194,29 +193,12 @@ def test_neighbours_that_hardly_exchange_or_overlap_are_flagged():
     assert widened.tolist() == [False] + 5 * [True], "each bar by the drift of its own checkpoint"
 
 
-def test_checkpoints_are_kept_by_a_training():
-    """By a monitor that says nothing of them."""
-    rows, kept = np.tile([[1, 1, 0, 0], [0, 0, 1, 1]], (50, 1)), []
-    options = {"n_updates": 100, "monitor_every": 25, "rng": 0}
-    result = rl.train(rows, 2, monitor=kept.append, **options)
-    assert len(kept) == 5
-    np.testing.assert_array_equal(kept[-1].weights, result.rbm.weights)
-    assert (kept[0].weights != kept[-1].weights).any()
-
-
 @pytest.mark.parametrize("width", [0.3, 1e-6])
 def test_a_rung_within_a_step_still_exchanges(width):
     """As far as the acceptance allows, and no farther; but always somewhat on."""
     place = furthest(2.0, 10, lambda p: 1 - (p - 2) / width, 0.5)
     assert 2.0 < place <= 2 + width / 2 + 1e-9
     assert place > 2 + 0.3 * width
-
-
-def test_stored_looks_have_both_estimates():
-    table = pd.read_csv(datasets.committed("results/tracking_pcd.csv"))
-    looks = table.pivot(index="look", columns="estimator", values="log_z")
-    assert looks.shape == (5, 2)
-    assert looks.notna().all(axis=None)
 
 
 def test_the_last_model_of_a_training_is_checked():
