@@ -2,9 +2,7 @@
 
 import ast
 import inspect
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -104,59 +102,6 @@ def test_names_in_messages_exist(repository):
     texts = {path: path.read_text(encoding="utf-8") for path in repository.glob("rbmlib/**/*.py")}
     named = {(n, path.name) for path, t in texts.items() for n in re.findall(r"\brl\.(\w+)", t)}
     assert sorted((name, file) for name, file in named if not hasattr(rbmlib, name)) == []
-
-
-NEW_ESTIMATOR = """
-from ..results import Estimate
-
-def constant(path, n_chains: int = 100, rng=None, *, value: float = 1.0, skip: int = 0) -> Estimate:
-    \"\"\"The value that it is given.\"\"\"
-    return Estimate("constant", value * n_chains, 0.0, (value, value))
-"""
-USE_IT = """
-import sys
-import rbmlib as rl
-from rbmbook.sweeps import estimates
-from rbmbook.sweeps.words import ESTIMATORS, register
-sys.path.insert(0, sys.argv[1])
-import api_page
-
-@register(ESTIMATORS, "constant")
-def _constant(path, seed, *, n_chains: int = 100, value: float = 1.0):
-    return rl.constant(path, n_chains, seed, value=value)
-
-task = {"model": "pcd_10", "estimator": "constant", "base": "uniform", "seed": 0}
-sweep = estimates([task | {"value": 2}, task | {"n_chains": 3}], folder=".")
-assert sweep.run(n_workers=0).failed == {}
-assert [(r["n_chains"], r["value"], r["log_z"]) for r in sweep.rows()] == [
-    (3, 1.0, 3.0), (100, 2.0, 200.0)]
-try:
-    estimates([task | {"valeu": 2}])
-except ValueError as error:
-    assert "did you mean value" in str(error)
-else:
-    raise AssertionError("a misspelt setting was not refused")
-section = api_page.index().split("## Estimators of log Z")[1].split("\\n## ")[0]
-assert "{doc}`rl.constant <api/rbmlib.constant>`" in section
-"""
-
-
-def test_a_new_estimator_is_a_file_and_a_line(repository, tmp_path):
-    """In a copy of the library: public, on the API page; named by a task once it is registered."""
-    copy = tmp_path / "rbmlib"
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(repository / "rbmlib", copy, ignore=ignore)
-    (tmp_path / "data").symlink_to(repository / "data")
-    names = (copy / "__init__.py").read_text()
-    line = "from .estimators.constant import constant as constant\n"
-    (copy / "__init__.py").write_text(names + line)
-    (copy / "estimators" / "constant.py").write_text(NEW_ESTIMATOR)
-    done = subprocess.run(
-        [sys.executable, "-c", USE_IT, repository / "book" / "_ext"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(tmp_path)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture
