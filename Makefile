@@ -124,9 +124,8 @@ lint: $(STAMP)  ## rules, format and types
 release: $(STAMP)  ## build sdist and wheel into _build/release, and try the wheel with each Python here
 	@$(BIN)/python book/_tools/release.py
 
-articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, the course, all lessons as one PDF
+articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, all lessons as one PDF
 	@$(BIN)/python book/_tools/articles.py
-	@$(BIN)/python book/_tools/course_article.py
 	@[ -f $(HTML)/book/learn/01_start.html ] || $(MAKE) --silent pages
 	@$(BIN)/python book/_tools/lessons_pdf.py
 

@@ -120,25 +120,3 @@ def test_articles_take_their_numbers_from_the_verdicts(repository, monkeypatch, 
         assert re.search(rf"1 have a verdict: 1 {outcome}. \d+ more have no verdict.", page)
         assert f"<td>{articles.SYMBOLS[outcome]} {outcome}</td>" in page
     assert titles == ["[Re] T", "[¬Re] T"]
-
-
-def test_the_article_on_the_course_counts_the_exercises(repository, monkeypatch, tmp_path):
-    """Each number is that of the tasks there are, and every citation has its entry."""
-    monkeypatch.syspath_prepend(repository / "book" / "_tools")
-    import course_article
-
-    from rbmbook.exercises import tasks_of
-
-    monkeypatch.setattr(course_article, "TARGET", tmp_path)
-    monkeypatch.setattr(course_article, "print_pdf", lambda page: False)
-    course_article.main()
-    paper = (tmp_path / "course" / "paper.md").read_text(encoding="utf-8")
-    lessons = [p.stem for p in course_article.SOURCES.glob("*.md")]
-    tasks = [
-        t for n in lessons if n not in ("index", "line", "project") for t in tasks_of(n).values()
-    ]
-    assert f"{len(tasks)} tasks that mark themselves ({sum(t.points for t in tasks)} po" in paper
-    assert f"build in {len(tasks_of('line'))} checked steps" in paper
-    assert re.findall(r"^(\d)\. [A-Z]\w+", paper, flags=re.MULTILINE) == list("1234")
-    entries = (tmp_path / "course" / "paper.bib").read_text(encoding="utf-8")
-    assert set(re.findall(r"@(\w+)[;\]]", paper)) == set(re.findall(r"^@\w+\{(\w+)", entries, re.M))

@@ -1,7 +1,10 @@
-"""One-way imports of the package, what is declared of it, and its page on the architecture."""
+"""One-way imports, what is declared of the package, its page on the architecture, examples."""
 
 import ast
+import doctest
+import importlib
 import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -11,9 +14,8 @@ from pathlib import Path
 import pytest
 from helpers_book import BOOK, chapter_paths, toc_entries
 
+import rbmbook
 from rbmbook.sweeps.words import ESTIMATORS
-
-sys.path.insert(0, str(BOOK / "_ext"))
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
@@ -220,3 +222,13 @@ def test_the_files_that_it_names_exist(page, repository):
     assert len(named) > 10
     missing = sorted(name for name in named if not (repository / name).exists())
     assert [name for name in missing if "NAME" not in name] == []
+
+
+# examples in docstrings of `rbmbook`, under the name by which chapters import it -------------
+
+MODULES = [m.name for m in pkgutil.walk_packages(rbmbook.__path__, "rbmbook.")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_examples(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
