@@ -154,7 +154,7 @@ def test_first_build_is_estimated_and_the_second_remembers(tmp_path):
     assert build.done("a", 20) == "1 of 3  a: done in 20 s, about 40 s left"
     assert build.done("check/b", 30) == "2 of 3  check/b: done in 30 s, about 20 s left"
     assert build.done("c", 10) == "3 of 3  c: done in 10 s"
-    build.file("c").write_text("damaged")
+    (tmp_path / "seconds" / "c.txt").write_text("damaged")
     again = Progress(tmp_path, ["a", "check/b", "c"], jobs=2)
     assert again.start() == "3 chapters to run: about 35 s (estimated)"
     assert Progress(tmp_path, []).done("ais", 42) == "ais: done in 42 s"

@@ -82,7 +82,7 @@ WHOLE = {
     "grids that are aliases": (
         "about: &a [" + "x, " * 12 + "]\ngrids: [[" + "*a, " * 12 + "]]\n", "list of mappings",
     ),
-    "bytes": (b"\xff\xfe\x00grids", "it is no YAML"),
+    "bytes": (b"\xff\xfe\x00grids", "expected the name of a sweep"),
 }  # fmt: skip
 WHOLE |= {name: (f"grids:\n  - {grid}\n", words) for name, (grid, words) in WRONG.items()}
 

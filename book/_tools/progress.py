@@ -1,10 +1,12 @@
 """How far `make book` is: chapters done of all, seconds taken, and how long the rest may take.
 
-What each chapter took last time is kept in ``_build/seconds``, a file a chapter; the first time,
-the estimate is that of ``EXPECTED`` seconds a chapter.
+What each chapter took last time is kept in ``_build/seconds``, a file a chapter, and the chapters
+of this build that have run in ``_build/finished``; the first time, the estimate is that of
+``EXPECTED`` seconds a chapter.
 """
 
 import os
+import shutil
 from pathlib import Path
 
 EXPECTED = 20.0  # seconds a chapter, when nothing is known
@@ -14,24 +16,17 @@ class Progress:
     """A build, which has to run ``chapters``, ``jobs`` of them at once, with its record."""
 
     def __init__(self, folder: Path, chapters: list[str], jobs: int = 1):
-        self.folder, self.chapters, self.jobs = folder / "seconds", chapters, max(1, jobs)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.begun = self.folder / "begun"
-
-    def file(self, chapter: str) -> Path:
-        return self.folder / f"{chapter.replace('/', '+')}.txt"
+        self.chapters, self.jobs = chapters, max(1, jobs)
+        self.seconds, self.finished = folder / "seconds", folder / "finished"
 
     def last(self, chapter: str) -> float | None:
         try:
-            return float(self.file(chapter).read_text())
+            return float((self.seconds / file_of(chapter)).read_text())
         except (OSError, ValueError):
             return None
 
     def to_do(self) -> list[str]:
-        """Chapters whose record is older than this build."""
-        begun = self.begun.stat().st_mtime_ns if self.begun.exists() else 0
-        files = {chapter: self.file(chapter) for chapter in self.chapters}
-        return [c for c, f in files.items() if not f.exists() or f.stat().st_mtime_ns < begun]
+        return [c for c in self.chapters if not (self.finished / file_of(c)).exists()]
 
     def remaining(self) -> float:
         """Seconds that the chapters still to be done took last time, shared by the jobs."""
@@ -40,7 +35,7 @@ class Progress:
 
     def start(self) -> str:
         """Begin a build; says how many chapters there are and how long they may take."""
-        self.begun.touch()
+        shutil.rmtree(self.finished, ignore_errors=True)
         if not self.chapters:
             return "every chapter is up to date"
         known = None not in map(self.last, self.chapters)
@@ -50,13 +45,19 @@ class Progress:
 
     def done(self, chapter: str, seconds: float) -> str:
         """A chapter has run; says how far the build is."""
-        self.file(chapter).write_text(f"{seconds:.1f}")
+        for folder in (self.seconds, self.finished):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file_of(chapter)).write_text(f"{seconds:.1f}")
         line = f"{chapter}: done in {seconds:.0f} s"
         if not self.chapters:
             return line
         n = len(self.chapters) - len(self.to_do())
         line = f"{n} of {len(self.chapters)}  {line}"
         return line + (f", {in_words(self.remaining())} left" if n < len(self.chapters) else "")
+
+
+def file_of(chapter: str) -> str:
+    return f"{chapter.replace('/', '+')}.txt"
 
 
 def in_words(seconds: float) -> str:

@@ -6,6 +6,8 @@ import signal
 import sys
 import warnings
 
+import pandas as pd
+
 from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
@@ -52,8 +54,6 @@ def _run(options) -> int:
 
 
 def _bench(options) -> int:
-    import pandas as pd  # which no other command needs
-
     models = bench.read_index(options.index)
     found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
