@@ -6,8 +6,6 @@ import signal
 import sys
 import warnings
 
-import pandas as pd
-
 from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
@@ -54,6 +52,8 @@ def _run(options) -> int:
 
 
 def _bench(options) -> int:
+    import pandas as pd
+
     models = bench.read_index(options.index)
     found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])

@@ -12,14 +12,16 @@ from __future__ import annotations
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZipFile
 
 import numpy as np
-import pandas as pd
 from scipy.special import betaincinv
 
 from rbmlib import RBM, datasets
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ERRORS, NATS = 4.0, 0.05
 Z95 = 1.96
@@ -66,6 +68,8 @@ def model(name: str, file: Path | None = None) -> RBM:
 
 def read_answers(file) -> dict[str, Answer]:
     """A CSV with the columns name, log_z, std_error (may be empty) and trusted."""
+    import pandas as pd  # which, like matplotlib, few tasks of a sweep need
+
     table = _rows(Path(file), COLUMNS)
     words = table[["log_z", "std_error"]].apply(lambda column: column.str.strip())
     numbers = words.apply(pd.to_numeric, errors="coerce")
@@ -87,6 +91,8 @@ def read_answers(file) -> dict[str, Answer]:
 
 
 def _rows(path: Path, columns) -> pd.DataFrame:
+    import pandas as pd
+
     if not Path(path).is_file():
         raise FileNotFoundError(f"no table {str(path)!r}: expected a CSV of {','.join(columns)}")
     table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
@@ -163,6 +169,8 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
 
 def median_seconds(table: Path) -> float:
     """Of a model, over those that were answered; NaN without a column of seconds."""
+    import pandas as pd
+
     rows = pd.read_csv(table)
     if "seconds" not in rows:
         return float("nan")
@@ -197,6 +205,8 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
 
 def programs(tables: dict[str, Path], models: dict):
     """A row a program: all families together."""
+    import pandas as pd
+
     found = of_programs(tables, models)
     return pd.DataFrame([row(n, found[n]["all"], median_seconds(t)) for n, t in tables.items()])
 
