@@ -1,6 +1,5 @@
 """Sweeps: tables, what is computed again, and what goes wrong before any work starts."""
 
-import json
 import sys
 import threading
 from pathlib import Path
@@ -213,26 +212,6 @@ def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):
 
 
 # the command line ---------------------------------------------------------------------------
-
-
-def test_command_line(tmp_path, capsys):
-    source = tmp_path / "mine.yaml"
-    grid = {
-        "model": "pcd_20",
-        "n_temperatures": 20,
-        "n_chains": 10,
-        "seed": {"first": 0, "count": 3},
-    }
-    source.write_text(json.dumps({"grids": [grid]}))
-    assert main(["run", str(source), "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith("mine: 3 tasks, 3 to do")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
-    assert main(["run", str(source), "--workers", "0"]) == 0
-    assert "3 finished" in capsys.readouterr().out
-    assert len(read(tmp_path / "mine.csv")) == 3
-    assert main(["run", str(source), "--workers", "0"]) == 0
-    assert "0 finished" in (out := capsys.readouterr().out)
-    assert "3 were there" in out
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from helpers_sweep import SMALL
 import rbmlib as rl
 from rbmbook import experiments as tasks
 from rbmbook import recomputed, stored_results
-from rbmbook.sweeps import Sweep, declare, engine, estimates, task, words
+from rbmbook.sweeps import Sweep, declare, engine, task, words
 from rbmbook.sweeps.words import biases, load_model
 from rbmlib import datasets
 
@@ -126,20 +126,6 @@ def test_a_new_schedule_is_one_function(monkeypatch):
         task.checked(SMALL | {"schedule": "power", "powr": 1.0})
 
 
-def test_model_file_is_known_by_its_content(tmp_path):
-    model = tmp_path / "m.npz"
-    keys = []
-    for seed in (0, 1):
-        rl.testsystems.random_rbm(5, 3, rng=seed).save(model)
-        keys += estimates([SMALL | {"model": str(model), "base": "mean field"}]).tasks
-    assert keys[0] != keys[1]
-
-
-def test_estimators_need_a_schedule():
-    with pytest.raises(ValueError, match="schedule is 'own': expected one of 'linear'"):
-        task.checked(SMALL | {"schedule": "own"})
-
-
 # stored tables --------------------------------------------------------------------------------
 
 
@@ -170,11 +156,6 @@ def test_reader_shows_provenance(folder, capsys):
     assert list(table["seed"]) == [1, 2]
     out = capsys.readouterr().out
     assert out == "mine: 2 tasks, seeds 1 to 2, 3 minutes on x86, rbmlib 0.1\n"
-
-
-def test_a_table_that_is_not_there_is_missing(folder):
-    with pytest.raises(datasets.DataCorrupt, match="missing"):
-        stored_results("gone")
 
 
 def test_a_row_computed_again_is_the_same(folder, capsys):
