@@ -113,7 +113,7 @@ exercises: $(STAMP)  ## write notebooks of exercises for students and teachers t
 slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file that needs no network
 	@$(BIN)/python book/_tools/slides.py _build/slides
 
-bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, against others (25 minutes, alone on the machine)
+bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, against others (20 minutes, alone on the machine)
 	@$(BIN)/python book/_tools/bench.py
 
 lint: $(STAMP)  ## rules, format and types
