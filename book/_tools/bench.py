@@ -276,34 +276,12 @@ def joint() -> pd.DataFrame:
     return pd.concat([rows(task(small), seconds, {}), rows(task(large), alone, {})])
 
 
-def figure(table: pd.DataFrame) -> None:
-    """A row of panels: one a task."""
-    plots.use_style()
-    tasks = list(table["task"].unique())
-    fig, axes = plt.subplots(
-        len(tasks), 1, figsize=(7, 1.4 * len(tasks)), sharex=True, layout="constrained"
-    )
-    for ax, task in zip(axes, tasks, strict=True):
-        part = table[table["task"] == task][::-1]
-        colours = [
-            plots.GREEN if name.startswith("rbmlib") else plots.BLUE for name in part["program"]
-        ]
-        ax.scatter(part["processor seconds"], part["program"], color=colours)
-        ax.set_title(task, loc="left", fontsize="medium")
-        ax.set(xscale="log", ylim=(-0.6, len(part) - 0.4))
-    axes[-1].set_xlabel("processor seconds, one thread")
-    fig.savefig(ROOT / "book" / "speed_users.svg", metadata={"Date": None})
-    plt.close(fig)
-
-
 def users() -> None:
-    """speed_users.csv and book/speed_users.svg."""
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     with limited(1):
         tables = [answer(model) for model in RUNS] + [training(m) for m in ("cd", "pcd")]
         table = pd.concat([*tables, joint()], ignore_index=True)
     write(table, "speed_users")
-    figure(table)
 
 
 # a step of annealing --------------------------------------------------------------------------
@@ -390,7 +368,7 @@ def peak_megabytes(function) -> float:
     return peak / 1e6
 
 
-def figure_of_steps(table: pd.DataFrame, scales: pd.DataFrame) -> None:
+def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
     """The comparison, and the curves of scaling."""
     plots.use_style()
     plt.rcParams["svg.hashsalt"] = "speed"  # the same file for the same numbers
@@ -416,7 +394,7 @@ def annealing() -> None:
     shown.insert(0, "machine", machine())
     write(shown, "speed_steps")
     write(scales, "speed_scaling")
-    figure_of_steps(table, scales)
+    figure(table, scales)
 
 
 # many short tasks -----------------------------------------------------------------------------
