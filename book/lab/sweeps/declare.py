@@ -1,9 +1,9 @@
 """Which tasks a sweep has.
 
-Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep:
-``grids`` of tasks that its table holds, and grids that have ``not_run`` yet. A grid is a mapping of
-settings and stands for all combinations of their values; a value may be a list, or ``{first: 0,
-count: 20}`` for a run of whole numbers.
+Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep: what
+it is ``about``, and ``grids`` of its tasks. A grid is a mapping of settings and stands for all
+combinations of their values; a value may be a list, or ``{first: 0, count: 20}`` for a run of whole
+numbers.
 """
 
 import contextlib
@@ -20,17 +20,16 @@ import yaml
 SCALES = Path(__file__).parents[2] / "scales"
 RESULTS = SCALES.parents[1] / "data" / "results"
 MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
-KEYS = "about", "grids", "not_run"
+KEYS = "about", "grids"
 FORM = f"expected the name of a sweep of the book, or a YAML file with the keys {', '.join(KEYS)}"
 
 
 class Declared(NamedTuple):
-    """A sweep: its tasks, those that have not been run yet, and the folder of its table."""
+    """A sweep: its tasks, and the folder of its table."""
 
     name: str
     where: str  # it is declared, for messages
     tasks: list[dict]
-    not_run: list[dict]
     folder: Path
 
 
@@ -57,35 +56,34 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
         raise FileNotFoundError(f"no sweep {shown(str(source))}{nearest(source, book)}: {FORM}")
     with named(where):
         grids = _replaced(_grids(content), overrides or {})
-        sizes = [math.prod(map(len, grid.values())) for part in grids for grid in part]
-        if not 0 < sum(sizes) <= MAX_TASKS:
-            raise ValueError(f"grids stands for {sum(sizes):,} tasks: expected 1 to {MAX_TASKS:,}")
-    parts = [[task for grid in part for task in _tasks(grid)] for part in grids]
+        n = sum(math.prod(map(len, grid.values())) for grid in grids)
+        if not 0 < n <= MAX_TASKS:
+            raise ValueError(f"grids stands for {n:,} tasks: expected 1 to {MAX_TASKS:,}")
+    tasks = [task for grid in grids for task in _tasks(grid)]
     if overrides:  # what became the same, once
-        parts = [[*{repr(t): t for t in part}.values()] for part in parts]
-    return Declared(name, where, *parts, folder)
+        tasks = [*{repr(task): task for task in tasks}.values()]
+    return Declared(name, where, tasks, folder)
 
 
-def _grids(content) -> list[list[dict]]:
-    """Grids of values, those of the table and those that have not been run."""
+def _grids(content) -> list[dict]:
+    """The values of each setting in each grid."""
     if not isinstance(content, dict) or not {*content} <= {*KEYS}:
         raise ValueError(f"it is {shown(content)}: {FORM}")
-    parts = [content.get(key, []) for key in KEYS[1:]]
-    for part in parts:
-        if not isinstance(part, list) or not all(isinstance(g, dict) and g for g in part):
-            raise ValueError(f"grids is {shown(part)}: expected a list of mappings")
-    return [[{n: _values(n, v) for n, v in grid.items()} for grid in part] for part in parts]
+    grids = content.get("grids", [])
+    if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+        raise ValueError(f"grids is {shown(grids)}: expected a list of mappings")
+    return [{n: _values(n, v) for n, v in grid.items()} for grid in grids]
 
 
-def _replaced(grids: list[list[dict]], overrides: dict) -> list[list[dict]]:
+def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
     """Grids with these settings where they are named."""
-    known = {str(name) for part in grids for grid in part for name in grid}
+    known = {str(name) for grid in grids for name in grid}
     for name in overrides:
         if name not in known:
             near, there = nearest(name, known), ", ".join(sorted(known))
             raise ValueError(f"no grid has the setting {shown(name)}{near}: expected {there}")
     new = {name: _values(name, value) for name, value in overrides.items()}
-    return [[g | {n: v for n, v in new.items() if n in g} for g in part] for part in grids]
+    return [grid | {n: v for n, v in new.items() if n in grid} for grid in grids]
 
 
 def _tasks(grid: dict) -> list[dict]:
