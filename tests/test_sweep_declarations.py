@@ -13,7 +13,6 @@ from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import Sweep, declare, engine, task
 from rbmbook.sweeps.task import MAY_BE_ZERO, checked, known_settings
 
-
 PARTLY = {"rts_public"}  # sweeps of which a part has been run
 
 
