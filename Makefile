@@ -113,7 +113,7 @@ exercises: $(STAMP)  ## write notebooks of exercises for students and teachers t
 slides: $(STAMP)  ## write slides of four weeks to _build/slides, each one file that needs no network
 	@$(BIN)/python book/_tools/slides.py _build/slides
 
-bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, against others (25 minutes, alone on the machine)
+bench: $(STAMP)  ## time what users do, annealing, and a sweep of short tasks, against others (20 minutes, alone on the machine)
 	@$(BIN)/python book/_tools/bench.py
 
 lint: $(STAMP)  ## rules, format and types
@@ -124,9 +124,8 @@ lint: $(STAMP)  ## rules, format and types
 release: $(STAMP)  ## build sdist and wheel into _build/release, and try the wheel with each Python here
 	@$(BIN)/python book/_tools/release.py
 
-articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, the course, all lessons as one PDF
+articles: $(STAMP)  ## write into _build/articles: a replication of each of the four sources, all lessons as one PDF
 	@$(BIN)/python book/_tools/articles.py
-	@$(BIN)/python book/_tools/course_article.py
 	@[ -f $(HTML)/book/learn/01_start.html ] || $(MAKE) --silent pages
 	@$(BIN)/python book/_tools/lessons_pdf.py
 

@@ -11,7 +11,6 @@ import pytest
 from helpers_stats import all_states
 from scipy.stats import binom
 
-import rbmlib as rl
 from rbmbook import __main__ as commands
 from rbmbook import bench
 
@@ -86,13 +85,6 @@ def test_large_equal_layers_by_another_sum(repository, rows):
     assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
 
 
-def test_models_of_colours_are_read_as_such(rows):
-    for row in rows:
-        rbm = bench.model(row["name"])
-        kind = "bits" if isinstance(rbm.visible, rl.Binary) else f"categories of {rbm.visible.q}"
-        assert kind == row["units"], row["name"]
-
-
 # answers ------------------------------------------------------------------------------------
 
 
@@ -135,11 +127,11 @@ def test_intervals_of_shares():
     [
         ("a,10,.1,yes\n", "2 of 3 models have no answer"),
         ("a,10,.1,yes\nz,1,1,no\n", "'z' is no model of the bench"),
-        ("a,10,.1,maybe\n", "line 2: trusted is 'maybe'"),
-        ("a,ten,.1,yes\n", "line 2: could not convert"),
-        ("a,10,-1,yes\n", "std_error is -1.0"),
-        ("a,10,inf,yes\n", "std_error is inf"),
-        ("a,10,.1,yes\na,10,.1,yes\n", "line 3: 'a' is answered twice"),
+        ("a,10,.1,maybe\n", "line 2: .*expected trusted: true or false"),
+        ("a,ten,.1,yes\n", "line 2: .*expected numbers"),
+        ("a,10,-1,yes\n", "expected std_error: 0 or more"),
+        ("a,10,inf,yes\n", "expected std_error: 0 or more"),
+        ("a,10,.1,yes\na,10,.1,yes\n", "line 3: .*expected one row a model"),
     ],
 )
 def test_tables_that_cannot_be_judged_are_refused(tmp_path, text, words):
@@ -163,55 +155,6 @@ def test_the_command_prints_a_row_a_family(tmp_path, capsys):
 
 
 # what a page shows of answers ---------------------------------------------------------------
-
-SHOWN = INDEX + "d,two,40.0\n"
-ANSWERS = (
-    "name,log_z,std_error,trusted,seconds\n"
-    "a,10.1,0.1,true,1\nb,19.0,0.1,true,3\nc,30.0,0.1,false,8\nd,,,false,0\n"
-)
-
-
-@pytest.fixture
-def files(tmp_path):
-    (tmp_path / "index.csv").write_text(SHOWN)
-    (tmp_path / "answers.csv").write_text(ANSWERS)
-    return {"yours": tmp_path / "answers.csv"}, bench.read_index(tmp_path / "index.csv")
-
-
-def test_a_row_by_hand(files):
-    """a is one error off, b ten; c is not trusted, d not taken: 1 of 2 is wrong, 1 of 2 covered."""
-    (found,) = bench.programs(*files).to_dict("records")
-    assert found == {
-        "program": "yours",
-        "trusted": "2 of 4",
-        "wrong (95% interval)": "1 (1.3–99%)",  # 1 - sqrt(.975) and sqrt(.975)
-        "covered": "50%",
-        "spread": "7.11",  # sqrt((1 + 100) / 2)
-        "median error": "1.00",
-        "seconds": "3.00",  # of 1, 3 and 8: d has no answer
-    }
-
-
-def test_a_program_that_trusts_nothing(tmp_path):
-    found = bench.row("none", bench.Score(4, 4, 0, 0, 0, math.nan, math.nan))
-    assert found["trusted"] == "0 of 4"
-    assert {found[k] for k in found if k not in ("program", "trusted")} == {"–"}
-
-
-def test_answers_without_error_bars_cover_nothing():
-    """But exact ones, whose bars are 0, do."""
-    without, exact = (bench.Score(4, 4, 2, 0, k, math.nan, 0.0) for k in (0, 2))
-    assert [bench.row("p", s)["covered"] for s in (without, exact)] == ["–", "100%"]
-
-
-def test_the_grid_has_what_is_wrong_on_top(files):
-    tables, models = files
-    models = {name: ("z" + family, log_z) for name, (family, log_z) in models.items()}
-    models = dict(sorted(models.items(), reverse=True))  # two before one
-    ax = bench.by_family(bench.of_programs(tables, models))
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["zone", "ztwo"]
-    assert [t.get_text() for t in ax.texts] == ["1/2", "·"]
-    assert len(ax.lines) == 1
 
 
 def test_what_is_committed_answers_every_model(repository):

@@ -4,21 +4,17 @@ import math
 import socket
 import threading
 import time
-import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import rbmlib as rl
-from rbmbook import datasheet, known_log_z, load_reference, tables, timing
+from rbmbook import datasheet, known_log_z, load_reference, tables
 from rbmbook.bootstrap import bootstrap_log_weights
-from rbmbook.live import image_side
 from rbmbook.measured import rmse_ratio
 from rbmbook.parameters import (
     checked_parameters,
     how_to_read,
-    noted_warnings,
     refuse_more_than_memory,
     refused_parameter,
 )
@@ -82,20 +78,9 @@ def test_how_to_read_a_model_is_said_without_a_parameter_for_it():
         checked_parameters(given)
 
 
-def test_minimum_is_honoured():
-    with pytest.raises(ValueError, match="20 or more"):
-        checked_parameters(namespace(), n_chains=20)
-
-
 def test_errors_inside_name_the_parameter():
     with pytest.raises(ValueError, match="model is 'x': no such"), refused_parameter("model", "x"):
         raise FileNotFoundError("no such file")
-
-
-def test_warnings_become_text():
-    with noted_warnings() as notes:
-        warnings.warn("low", stacklevel=1)
-    assert notes == ["low"]
 
 
 @pytest.mark.statistical
@@ -134,12 +119,6 @@ def test_interval_of_a_ratio_of_rmses_covers_and_pairs_are_worth_it():
     assert np.mean(widths, axis=0)[0] < 0.6 * np.mean(widths, axis=0)[1]
 
 
-def test_sums_of_tempering_take_time_that_grows_with_the_draws():
-    betas = np.linspace(0, 1, 100)
-    few, many = (timing.seconds_of_sums(n, betas) for n in (2_000, 100_000))
-    assert 10 * few < many < 10
-
-
 def test_datasheet_has_every_registered_model_in_the_order_of_size():
     sheet = datasheet()
     assert set(sheet["model"]) == set(load_reference())
@@ -160,11 +139,6 @@ def test_known_values_of_log_z_are_exact_where_models_can_be_enumerated():
     assert (known["std_error"] < 0.1).all()
 
 
-def test_side_of_a_square_image():
-    assert image_side(784) == 28
-    assert image_side(180) is None
-
-
 @pytest.mark.parametrize(
     ("value", "error", "text"),
     [
@@ -177,22 +151,6 @@ def test_side_of_a_square_image():
 )
 def test_values_have_the_digits_of_their_errors(value, error, text):
     assert tables.with_error(value, error) == text
-
-
-def test_models_of_a_table_are_in_the_order_of_their_size():
-    frame = tables.order_models(pd.DataFrame({"model": ["h500", "h10", "pcd_20"], "x": [1, 2, 3]}))
-    assert list(frame["model"]) == ["h10", "pcd_20", "h500"]
-    assert list(frame["x"]) == [2, 3, 1]
-
-
-def test_columns_of_a_table_are_shown_in_their_own_way():
-    html = tables.show(
-        pd.DataFrame({"n": [1, 2], "p": [1.52e-9, math.nan], "x": [1234.5, 2.0]}),
-        "caption",
-        {"p": tables.number, "x": 1},
-    ).to_html()
-    for text in ("1.52 × 10⁻⁹", "–", "1,234.5", "2.0"):
-        assert f">{text}</td>" in html
 
 
 def with_scheduler(address):

@@ -30,8 +30,6 @@ SMALL = yaml.safe_load((Path(__file__).parent / "small_parameters.yaml").read_te
 # model whose units form no picture, without data.
 SIDE, N_HIDDEN = 8, 10
 
-SIGNATURES = {"start", "ais", "proteins", "leaky_rbm", "rts_continuous"}  # one chapter of each
-
 
 def at_night(left_out) -> list:
     """Every chapter; those that are left out by day are marked so."""
@@ -105,15 +103,6 @@ def small_parameters(chapter) -> dict:
     return halves | ({"seed": 20} if "seed" in declared else {})
 
 
-def test_small_parameters_are_of_chapters():
-    assert {*SMALL} <= {short(path) for path in chapter_paths()}
-
-
-def test_a_new_chapter_has_small_parameters(chapter, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "SMALL", {})
-    test_small_parameters_differ_from_the_defaults(chapter)
-
-
 def test_small_parameters_differ_from_the_defaults(chapter):
     declared = parameters_of(chapter)
     small = small_parameters(chapter)
@@ -149,17 +138,6 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
 
 
-@pytest.mark.nightly
-def test_unknown_parameter_is_refused_by_the_command_line(tmp_path):
-    chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
-    done = papermill(chapter, target, tmp_path, {"sead": 3})
-    assert done.returncode != 0, "not refused"
-    assert "sead" in done.stderr.strip().splitlines()[-1]
-    cells = json.loads(target.read_text(encoding="utf-8"))["cells"]
-    run = [c for c in cells if c["cell_type"] == "code" and c["execution_count"]]
-    assert len(run) <= SET_UP + 2, "more has run than the parameters and the set-up"
-
-
 def code_and_place(chapter) -> tuple[list[str], int]:
     """The code cells of a chapter, and which of them holds the parameters."""
     cells = [c for c in nbformat.read(chapter, 4).cells if c.cell_type == "code"]
@@ -185,22 +163,6 @@ def kernel():
         yield client
 
 
-def refusals(kernel, chapter, folder, every: list[dict]) -> list[str]:
-    """What the first cells say of each set of parameters that they must refuse.
-
-    After the parameters' cell comes one with those given, as papermill injects it.
-    """
-    code, place = code_and_place(chapter)
-    said = []
-    for given in every:
-        injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
-        sources = [*code[: place + 1], injected, *code[place + 1 : place + 1 + SET_UP]]
-        with pytest.raises(nbclient.exceptions.CellExecutionError) as refused:
-            run_cells(kernel, folder, sources)
-        said.append(refused.value.evalue)
-    return said
-
-
 def test_parameters_are_checked_before_anything_is_computed(chapter):
     """By the first call after the parameters, which is given every name there is."""
     code, place = code_and_place(chapter)
@@ -208,29 +170,3 @@ def test_parameters_are_checked_before_anything_is_computed(chapter):
     statements = ast.parse(re.sub(r"(?m)^%.*$", "", first_cells)).body
     first = next(s for s in statements if not isinstance(s, ast.Import | ast.ImportFrom))
     assert re.match(r"(\w+ = )?(\w+\.)?(begin|checked_parameters)\(globals\(\)", ast.unparse(first))
-
-
-@pytest.mark.parametrize("chapter", at_night(lambda path: short(path) not in SIGNATURES))
-def test_wrong_parameters_are_refused_by_name(chapter, tmp_path, kernel):
-    """A run stops in the set-up cell, with a message that names the parameter and the remedy.
-
-    `-p n_chains ten`; a name that is no model; a model or data that do not fit (tests/test_live.py
-    has all reasons).
-    """
-    declared, wrong = parameters_of(chapter), [({"sead": 3}, ("sead",))]
-    for kind, value in (("int", "ten"), ("str", "no-such-thing")):
-        names = [name for name, (annotation, _) in declared.items() if annotation == kind]
-        if name := next((n for n in names if n != "seed"), next(iter(names), None)):
-            wrong.append(({name: value}, (name, value)))
-    if "alphabet" in declared:
-        (tmp_path / "x.fasta").write_text(">a\nACDX\n")
-        wrong.append(({"model": "pcd_10"}, ("model", "Potts of 31 sites")))
-        wrong.append(({"data": "x.fasta"}, ("data", "line 2", "'X'")))
-    elif "model" in declared:
-        np.save(tmp_path / "narrow.npy", np.zeros((3, 5)))
-        wrong.append(({"model": "gaussian_cifar10"}, ("model", "binary visible units")))
-        wrong.append(({"model": "pcd_10", "data": "narrow.npy"}, ("data", "(3, 5)")))
-    messages = refusals(kernel, chapter, tmp_path, [given for given, _ in wrong])
-    for (_, words), message in zip(wrong, messages, strict=True):
-        for word in words:
-            assert word in message

@@ -93,14 +93,10 @@ def test_names_in_the_first_line_are_passed_over(tmp_path):
     ("rows", "settings", "words"),
     [
         (GREY, {}, r"runs from 0\.0 to 255\.0.*a threshold makes bits"),
-        (-GREY / 255, {}, r"runs from -1\.0"),
         (GREY, {"n_visible": 4}, r"shape \(2, 3\): expected \(n_samples, 4\)"),
         (GREY, {"threshold": 255}, "threshold is 255, and makes all of rows.* 0: expected"),
-        (GREY, {"threshold": -1}, "makes all of rows.* 1"),
         (GREY, {"threshold": "half"}, "threshold is 'half'"),
-        (GREY, {"threshold": np.nan}, "threshold is nan"),
         (GREY * np.nan, {}, "rows.* holds 6 NaN"),
-        (GREY * np.nan, {"threshold": 3}, "rows.* holds 6 NaN"),
         (np.array([[0.0, np.inf, 1.0]]), {}, r"runs from 0\.0 to inf"),
     ],
 )
@@ -117,11 +113,8 @@ def test_damaged_and_foreign_files_are_named(tmp_path):
         ("a.npy", b"no array"),
         ("a.npz", b"PK no archive"),
         ("a.csv", b"1,2\n3\n"),
-        ("b.csv", b"1,2\n3,x\n"),
         ("c.csv", b"\xff\xfe\x00"),
         ("empty.npy", b""),
-        ("d.csv", b""),
-        ("e.csv", b"one,two\n"),
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(ValueError, match=name):
@@ -137,13 +130,6 @@ def test_damaged_and_foreign_files_are_named(tmp_path):
         np.save(tmp_path / "x.npy", rows)
         with pytest.raises(ValueError, match=r"x\.npy holds an array of shape"):
             datasets.load_rows(tmp_path / "x.npy")
-
-
-def test_names_of_files(tmp_path):
-    with pytest.raises(ValueError, match=r"x\.txt is no data file: expected one of .npy, .npz"):
-        datasets.load_rows(tmp_path / "x.txt")
-    with pytest.raises(FileNotFoundError, match=r"no data file .*x\.npy"):
-        datasets.load_rows(tmp_path / "x.npy")
 
 
 # aligned sequences, and the published RBM of them -----------------------------------------------
@@ -187,7 +173,6 @@ WRONG = {
     ">one\nACGT\n>two\nACG\n": r"a\.fasta, line 3: sequence 'two' has 3 letters, the first 4",
     "ACGT\n": r"a\.fasta, line 1: expected a line '>name' before any sequence",
     ">one\n": "a.fasta holds no sequence",
-    "": "a.fasta holds no sequence",
     ">one\nACé\n": "cannot read a.fasta: 'ascii' codec",
 }
 
@@ -198,20 +183,14 @@ def test_what_is_no_alignment_is_named(text, words, fasta):
         load_fasta(fasta(text), "ACGT")
 
 
-def test_other_mistakes_are_named(fasta, tmp_path):
+def test_a_damaged_archive_is_named(fasta, tmp_path):
     with pytest.raises(FileNotFoundError, match="no FASTA file"):
         load_fasta(tmp_path / "none")
     with pytest.raises(ValueError, match="alphabet is 'AA': expected a word of different letters"):
         load_fasta(fasta(TWO), "AA")
-    with pytest.raises(ValueError, match=r"cannot read b\.gz"):
-        load_fasta(fasta(TWO, "b.gz"), "ACGT")
-    packed = gzip.compress(TWO.encode() * 20)
-    for damaged in (packed[:-9], packed[:10] + bytes([packed[10] ^ 255]) + packed[11:]):
-        (tmp_path / "d.fasta.gz").write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"cannot read d\.fasta\.gz"):
-            load_fasta(tmp_path / "d.fasta.gz", "ACGT")
-    (tmp_path / "D.GZ").write_bytes(packed)
-    assert load_fasta(tmp_path / "D.GZ", "ACGT").letters.shape == (40, 4)
+    (tmp_path / "D.GZ").write_bytes(gzip.compress(TWO.encode() * 20)[:-9])
+    with pytest.raises(ValueError, match=r"cannot read D\.GZ"):
+        load_fasta(tmp_path / "D.GZ", "ACGT")
 
 
 def test_the_family_is_there_as_it_was_aligned():

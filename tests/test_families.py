@@ -1,11 +1,10 @@
 """The lesson on proteins: parameters refused by name, and its sequence logo."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook import families, pictures_proteins
+from rbmbook import families
 
 LETTERS = np.random.default_rng(0).integers(0, 4, size=(60, 8))
 
@@ -47,18 +46,3 @@ def test_a_model_of_the_readers_own_is_taken(tmp_path):
     rbm = rl.RBM(rl.Potts(np.zeros(32), 4), rl.Binary(np.zeros(2)), np.ones((32, 2)))
     rbm.save(tmp_path / "mine.npz")
     begun(str(tmp_path / "mine.npz"), fasta(tmp_path / "s.fasta"))
-
-
-def test_letters_are_as_high_as_their_numbers():
-    _, ax = plt.subplots()
-    pictures_proteins.letter_stacks(ax, [[2.0, 1.0], [0.0, 3.0]], "AC")
-    boxes = [patch.get_path().get_extents() for patch in ax.patches]
-    found = sorted((round(box.x0, 2), round(box.y0, 2), round(box.height, 2)) for box in boxes)
-    assert found == [(0.55, 0.0, 0.96), (0.55, 1.0, 1.92), (1.55, 0.0, 2.88)]
-    plt.close("all")
-
-
-def test_a_site_of_one_letter_says_the_logarithm_of_their_number():
-    pictures_proteins.family_logo(np.eye(4)[[[0, 1], [0, 2]]].reshape(2, 8), "ACGT")
-    assert plt.gca().get_ylim()[1] == pytest.approx(1.05 * np.log(4))
-    plt.close("all")

@@ -1,4 +1,4 @@
-"""Faults of the machine: kills at any moment, two at once, a clock set back, files cut short.
+"""Faults of the machine: kills at any moment, two at once, folders that cannot be written.
 
 Children are forked, so that a start takes a hundredth of a second.
 """
@@ -14,16 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers_book import NIGHTLY
-from helpers_sweep import read, results
+from helpers_sweep import results
 
-import rbmlib as rl
 from rbmbook.sweeps import Sweep
 from rbmbook.sweeps.store import ResultsStore, StoreError
 
 pytestmark = pytest.mark.processes
 TASKS = [{"n": n} for n in range(60)]
 KILLS = 50 if NIGHTLY else 10
-SET_BACK_AT = 40  # looks at the clock, of some thousands
 
 
 def work(n):
@@ -35,7 +33,7 @@ def work(n):
     return {"mean": float(values.mean()), "low": float(values[0]), "name": f"task {n}"}
 
 
-def forked(folder: Path, clock=None) -> int:
+def forked(folder: Path) -> int:
     """A child that runs the sweep: exit status 0 done, 3 refused since the store is in use.
 
     This process itself runs none: what is forked from one that has threads may never end.
@@ -46,8 +44,6 @@ def forked(folder: Path, clock=None) -> int:
     status = 1
     try:
         sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
-        if clock is not None:
-            time.time = clock
         try:
             sweep = Sweep(TASKS, work, folder=folder)
             sweep.run(n_workers=0, progress=False)
@@ -63,9 +59,9 @@ def ended(pid: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def table(folder: Path, clock=None) -> list[dict] | None:
+def table(folder: Path) -> list[dict] | None:
     """Of a sweep that runs to its end; None if its store was refused."""
-    status = ended(forked(folder, clock))
+    status = ended(forked(folder))
     assert status in (0, 3)
     return results(folder / "sweep.csv") if status == 0 else None
 
@@ -117,47 +113,6 @@ def test_two_processes_on_one_store(tmp_path, undisturbed):
         found = sorted(map(ended, [forked(folder), forked(folder)]))
         assert found in ([0, 0], [0, 3]), found
         assert table(folder) == undisturbed[0]
-
-
-def test_a_clock_that_is_set_back(tmp_path, undisturbed, monkeypatch):
-    """By a day, in the middle of a sweep: results are no function of the time.
-
-    Once: a cluster whose every look at the clock goes back never ends, whoever asks it.
-    """
-    real, calls = time.time, []
-
-    def back():
-        calls.append(1)
-        return real() - 3600 * 24 * (len(calls) > SET_BACK_AT)
-
-    assert table(tmp_path, back) == undisturbed[0]
-    rows = read(tmp_path / "sweep.csv")
-    assert len(rows) == len(TASKS)
-    assert all(0 <= float(row["seconds"]) < 100 for row in rows)
-    monkeypatch.setattr(time, "time", back)
-    # and of a budget: it is counted by a clock that only goes forward
-    rbm = rl.testsystems.random_rbm(12, 8, rng=0)
-    began = time.monotonic()
-    estimate = rl.log_z(rbm, budget_seconds=0.2, rng=0, enumerate_small=False)
-    assert estimate.seconds < 60
-    assert time.monotonic() - began < 120
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.35, 0.6, 0.9, 0.999])
-def test_a_store_cut_short_is_refused_or_completed(tmp_path, undisturbed, share):
-    """Never half a table in silence: refused and left as it is, or computed again to the end."""
-    assert table(tmp_path) == undisturbed[0]
-    (tmp_path / "sweep.csv").unlink()
-    file = tmp_path / "sweep.sqlite"
-    whole = file.read_bytes()
-    file.write_bytes(whole[: int(share * len(whole))])
-    for other in tmp_path.glob("sweep.sqlite-*"):
-        other.unlink()
-    cut = file.read_bytes()
-    made = table(tmp_path)
-    assert made in (None, undisturbed[0])
-    if made is None:
-        assert file.read_bytes() == cut, "a refused store was changed"
 
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "RBMLIB_DATA", "TMPDIR"])

@@ -106,15 +106,6 @@ def test_forward_and_reverse_meet_with_many_steps_only():
         assert (abs(low["log_z"] - high["log_z"]) < 3 * error) == meet
 
 
-def test_friction_has_the_larger_effective_sample_size():
-    assert front.ess_of("friction") > 2 * front.ess_of("varopt") > 2 * front.ess_of("linear")
-
-
-def test_figure_is_drawn(tmp_path):
-    front.draw(tmp_path / "front.svg")
-    assert (tmp_path / "front.svg").stat().st_size > 10_000
-
-
 # ---------------------------------------------------------------- which estimator
 
 LIST = chooser.chooser()

@@ -272,37 +272,22 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: judge.effect("flat", [1, 2], direction=1), "name"),
         (lambda: judge.effect("words", [1, 2], direction=0), "direction"),
         (lambda: judge.effect("words", [1.0], direction=1), "values"),
-        (lambda: judge.effect("words", [1, math.nan], direction=1), "values"),
         (lambda: judge.effect("words", at(1), direction=1, size=(-1, 2)), "size"),
-        (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=0), "n_trainings"),
         (lambda: judge.effect("words", [1, 2], direction=1, n_trainings=5), "n_trainings"),
         (lambda: judge.effect("words", at(0), direction=1, matters=1), "reason"),
         (lambda: judge.equivalence("words", at(0), margin=0, reason="r"), "margin"),
-        (lambda: judge.equivalence("words", factor(1), margin=0.5, reason="r"), "margin"),
-        (lambda: judge.equivalence("words", at(0), margin=1, reason=" "), "reason"),
         (lambda: judge.printed_value("words", [1, 2], printed_error=1), "printed"),
         (lambda: judge.printed_value("ten", [1, 2]), "margin"),
-        (lambda: judge.printed_value("ten", [1, 2], printed_error=0), "printed_error"),
         (lambda: judge.printed_value("ten", [1, 2], printed_variance=1), "printed_n"),
         (lambda: judge.printed_value("ten", [1, 2], printed_error=1, printed_n=3), "printed_error"),
         (lambda: judge.printed_value("ten", factor(2), printed_error=1), "ours"),
-        (lambda: judge.printed_variance("two", -1, n=3, printed_n=20), "ours"),
         (lambda: judge.printed_variance("two", [1, 2], printed_n=1), "printed_n"),
         (lambda: judge.bound("words", at(1)), "at_most"),
-        (lambda: judge.bound("words", at(1), at_least=2, at_most=1), "at_most"),
-        (lambda: judge.digits("ten", "10"), "ours"),
         (lambda: judge.statement("words", True, reason="r"), "holds"),
         (lambda: judge.compare([], "<", 1), "empty"),
-        (lambda: judge.compare(1, "!=", 1), "sign"),
-        (lambda: judge.left_open("words", "x", hours=-1), "hours"),
-        (lambda: judge.left_open("words", ""), "why"),
         (lambda: ms.measured(1, -1), "std_error"),
-        (lambda: ms.measured(-1, 1, scale="log"), "value"),
-        (lambda: ms.measured(1, 1, 0), "freedom"),
-        (lambda: ms.measured(1, 1, scale="root"), "scale"),
         (lambda: ms.ratio([1, 2], [0, 1]), "b"),
         (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
-        (lambda: ms.rmse_ratio([1, 2], [1, 2, 3]), "pairs"),
         (lambda: ms.share_of([0, 2]), "flags"),
         (lambda: vs.show_verdicts([judge.left_open("ten", "r")] * 2), "verdicts"),
     ],
@@ -353,7 +338,8 @@ def test_measurements():
     welch = ms.difference(a, b)
     assert welch.std_error == pytest.approx(math.sqrt(4 / 3 + 1 / 3))
     assert welch.freedom == pytest.approx((5 / 3) ** 2 / (16 / 9 / 2 + 1 / 9 / 2))
-    assert math.exp(ms.ratio(a, b).value) == pytest.approx(2)
+    ratio = ms.ratio(a, b)  # each mean has a relative error of 1 / sqrt(12)
+    assert (math.exp(ratio.value), ratio.std_error) == pytest.approx((2, math.sqrt(1 / 6)))
     assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
     assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
     assert ms.difference(a, np.arange(9.0)).n == 3
@@ -437,150 +423,110 @@ UNTRUE = {REPRODUCED}  # false of a claim that is not
 EDGE = TRUE | UNTRUE  # at the edge any decision is by chance
 SIZED = {CONTRADICTED, SIZE_DIFFERS}  # false of a claim whose size is true
 
-BASE, FULL_SD, RUNS = 100.0, 2.0, 20  # of the printed numbers
-MARGIN = ms.resolution(RUNS - 1) * FULL_SD / math.sqrt(RUNS)
+RUNS, SD = 20, 2.0  # of the printed numbers
+MARGIN = ms.resolution(RUNS - 1) * SD / math.sqrt(RUNS)
 VARIANCE_MARGIN = math.exp(ms.resolution(math.inf) * math.sqrt(2 / (RUNS - 1)))
 
 
-def printed_mean(off, n=RUNS, sd=FULL_SD):
+def printed_mean(rng, off, n=RUNS, sd=SD):
     """A printed mean with its variance, and our n runs, whose mean differs by ``off``."""
-
-    def one(rng):
-        theirs, ours = rng.normal(BASE, FULL_SD, RUNS), rng.normal(BASE + off, sd, n)
-        spread = {"printed_variance": theirs.var(ddof=1), "printed_n": RUNS}
-        return judge.printed_value("ten", ours, printed=theirs.mean(), **spread)
-
-    return one
+    theirs, ours = rng.normal(100, SD, RUNS), rng.normal(100 + off, sd, n)
+    spread = {"printed_variance": theirs.var(ddof=1), "printed_n": RUNS}
+    return judge.printed_value("ten", ours, printed=theirs.mean(), **spread)
 
 
-def printed_with_margin(off):
-    def one(rng):
-        given = {"printed": rng.normal(BASE, 0.1), "printed_error": 0.1}
-        ours = rng.normal(BASE + off, FULL_SD, 50)
-        return judge.printed_value("ten", ours, margin=1.0, reason="r", **given)
-
-    return one
+def printed_with_margin(rng, off):
+    given = {"printed": rng.normal(100, 0.1), "printed_error": 0.1, "margin": 1.0, "reason": "r"}
+    return judge.printed_value("ten", rng.normal(100 + off, SD, 50), **given)
 
 
-def printed_variance(ratio, n=RUNS):
-    def one(rng):
-        theirs = rng.normal(0, 1, RUNS).var(ddof=1)
-        ours = rng.normal(0, math.sqrt(ratio), n)
-        return judge.printed_variance("two", ours, printed=theirs, printed_n=RUNS)
-
-    return one
+def printed_variance(rng, ratio, n=RUNS):
+    theirs = rng.normal(0, 1, RUNS).var(ddof=1)
+    ours = rng.normal(0, math.sqrt(ratio), n)
+    return judge.printed_variance("two", ours, printed=theirs, printed_n=RUNS)
 
 
-def direction(mean, sd=1.0, size=None, n=8):
-    return lambda rng: judge.effect("words", rng.normal(mean, sd, n), direction=1, size=size)
+def direction(rng, mean, sd=1.0, size=None, n=8):
+    return judge.effect("words", rng.normal(mean, sd, n), direction=1, size=size)
 
 
-def alike_ratio(ratio):
+def alike_ratio(rng, ratio):
     """Means of skewed positive numbers (log-normal), alike up to a factor of 1.25."""
-
-    def one(rng):
-        a, b = rng.lognormal(math.log(ratio), 0.5, 50), rng.lognormal(0, 0.5, 50)
-        return judge.equivalence("words", ms.ratio(a, b), margin=1.25, reason="r")
-
-    return one
+    a, b = rng.lognormal(math.log(ratio), 0.5, 50), rng.lognormal(0, 0.5, 50)
+    return judge.equivalence("words", ms.ratio(a, b), margin=1.25, reason="r")
 
 
-def alike_errors(ratio, paired):
+def alike_errors(rng, ratio, paired):
     """Errors of two estimators with a common part, alike up to a factor of 1.5."""
-
-    def one(rng):
-        both, a, b = rng.normal(0, math.sqrt(0.5), (3, 60))
-        other = (both if paired else rng.normal(0, math.sqrt(0.5), 60)) + b
-        found = ms.rmse_ratio(ratio * (both + a), other, paired)
-        return judge.equivalence("words", found, margin=1.5, reason="r")
-
-    return one
+    both, apart, a, b = rng.normal(0, math.sqrt(0.5), (4, 60))
+    found = ms.rmse_ratio(ratio * (both + a), (both if paired else apart) + b, paired)
+    return judge.equivalence("words", found, margin=1.5, reason="r")
 
 
-def alike_means(off):
-    def one(rng):
-        found = ms.difference(rng.normal(off, 1, 10), rng.normal(0, 3, 40))
-        return judge.equivalence("words", found, margin=2.0, reason="r")
-
-    return one
+def alike_means(rng, off):
+    found = ms.difference(rng.normal(off, 1, 10), rng.normal(0, 3, 40))
+    return judge.equivalence("words", found, margin=2.0, reason="r")
 
 
-def below(mean):
-    return lambda rng: judge.bound("words", rng.normal(mean, 1, 6), at_most=5.0)
+def below(rng, mean):
+    return judge.bound("words", rng.normal(mean, 1, 6), at_most=5.0)
 
 
-def share(chance, n):
+def share(rng, n):
     """A claimed share of 0.9 of independent repeats."""
-    return lambda rng: judge.bound("words", ms.share_of(rng.random(n) < chance), at_least=0.9)
+    return judge.bound("words", ms.share_of(rng.random(n) < 0.9), at_least=0.9)
 
 
-def trainings(effect):
+def trainings(rng, effect):
     """Five trainings that differ by 1, each measured 20 times with an error of 0.1."""
-
-    def one(rng):
-        groups = rng.normal(rng.normal(effect, 1, (5, 1)), 0.1, (5, 20))
-        return judge.effect("words", ms.mean_of(groups.mean(axis=1)), direction=1, n_trainings=5)
-
-    return one
+    groups = rng.normal(rng.normal(effect, 1, (5, 1)), 0.1, (5, 20))
+    return judge.effect("words", ms.mean_of(groups.mean(axis=1)), direction=1, n_trainings=5)
 
 
 NORMAL = {
-    "printed mean, equal": (printed_mean(0), TRUE),
-    "printed mean, equal, many runs of ours": (printed_mean(0, n=500, sd=0.5), TRUE),
-    "printed mean, at the margin": (printed_mean(MARGIN, n=500), UNTRUE),
-    "printed mean, below the margin": (printed_mean(-MARGIN, n=40), UNTRUE),
-    "printed mean, stated margin, at it": (printed_with_margin(1.0), EDGE),
-    "printed variance, equal": (printed_variance(1), TRUE),
-    "printed variance, at the margin": (printed_variance(VARIANCE_MARGIN, n=500), UNTRUE),
-    "printed variance, below": (printed_variance(1 / VARIANCE_MARGIN, n=500), UNTRUE),
-    "direction, no effect": (direction(0), EDGE),
-    "direction, opposite": (direction(-0.5), UNTRUE),
-    "direction, as claimed": (direction(0.5), TRUE),
-    "size, at its lower end": (direction(2, sd=0.3, size=(2, 3)), EDGE | SIZED),
-    "size, at its upper end": (direction(3, sd=0.3, size=(2, 3)), EDGE | SIZED),
-    "size, within": (direction(2.2, sd=0.3, size=(2, 3)), SIZED),
-    "alike means, at the margin": (alike_means(2.0), EDGE),
-    "alike means, within": (alike_means(1.5), TRUE),
-    "bound, at it": (below(5.0), EDGE),
-    "trainings, no effect": (trainings(0), EDGE),
-}
-
+    "printed mean, equal": (printed_mean, {"off": 0}, TRUE),
+    "many runs of ours": (printed_mean, {"off": 0, "n": 500, "sd": 0.5}, TRUE),
+    "printed mean, at the margin": (printed_mean, {"off": MARGIN, "n": 500}, UNTRUE),
+    "stated margin, at it": (printed_with_margin, {"off": 1.0}, EDGE),
+    "printed variance, equal": (printed_variance, {"ratio": 1}, TRUE),
+    "variance margin": (printed_variance, {"ratio": VARIANCE_MARGIN, "n": 500}, UNTRUE),
+    "variance, below": (printed_variance, {"ratio": 1 / VARIANCE_MARGIN, "n": 500}, UNTRUE),
+    "direction, no effect": (direction, {"mean": 0}, EDGE),
+    "size, lower end": (direction, {"mean": 2, "sd": 0.3, "size": (2, 3)}, EDGE | SIZED),
+    "size, upper end": (direction, {"mean": 3, "sd": 0.3, "size": (2, 3)}, EDGE | SIZED),
+    "alike means, at the margin": (alike_means, {"off": 2.0}, EDGE),
+    "bound, at it": (below, {"mean": 5.0}, EDGE),
+    "trainings, no effect": (trainings, {"effect": 0}, EDGE),
+}  # fmt: skip
 SKEWED = {
-    "alike ratio, at the margin": (alike_ratio(1.25), EDGE),
-    "alike ratio, equal": (alike_ratio(1.0), TRUE),
-    "alike errors, paired, at the margin": (alike_errors(1.5, True), EDGE),
-    "alike errors, at the margin": (alike_errors(1.5, False), EDGE),
-    "share of 8, at the bound": (share(0.9, 8), EDGE),
-    "share of 100, at the bound": (share(0.9, 100), EDGE),
-    "alike errors, equal": (alike_errors(1.0, True), TRUE),
+    "alike ratio, at the margin": (alike_ratio, {"ratio": 1.25}, EDGE),
+    "alike errors, paired": (alike_errors, {"ratio": 1.5, "paired": True}, EDGE),
+    "alike errors, apart": (alike_errors, {"ratio": 1.5, "paired": False}, EDGE),
+    "share of 8": (share, {"n": 8}, EDGE),
+    "share of 100": (share, {"n": 100}, EDGE),
 }
-
 # Where the answer is plain, it must come out as often as the power says, or more.
 DECIDED = {
-    "printed mean, far off": (printed_mean(4 * MARGIN), CONTRADICTED),
-    "printed mean, equal, many of ours": (printed_mean(0, n=2000, sd=0.1), REPRODUCED),
-    "printed variance, far off": (printed_variance(100), CONTRADICTED),
-    "direction": (direction(4), REPRODUCED),
-    "size": (direction(2.5, sd=0.1, size=(2, 3)), REPRODUCED),
-    "size differs": (direction(1, sd=0.1, size=(2, 3)), SIZE_DIFFERS),
-    "other ratio": (alike_ratio(2.5), CONTRADICTED),
-    "bound": (below(0.0), REPRODUCED),
-    "trainings": (trainings(20), REPRODUCED),
-    "no power": (alike_means(0), OPEN),
+    "printed mean": (printed_mean, {"off": 0, "n": 2000, "sd": 0.1}, REPRODUCED),
+    "printed variance": (printed_variance, {"ratio": 100}, CONTRADICTED),
+    "size": (direction, {"mean": 2.5, "sd": 0.1, "size": (2, 3)}, REPRODUCED),
+    "size differs": (direction, {"mean": 1, "sd": 0.1, "size": (2, 3)}, SIZE_DIFFERS),
+    "other ratio": (alike_ratio, {"ratio": 2.5}, CONTRADICTED),
+    "no power": (alike_means, {"off": 0}, OPEN),
 }
 
 
-def said_of(case, n):
+def said_of(case, settings, n):
     """Outcomes, and where the size is another, that."""
     rng = np.random.default_rng(16)
-    found = [case(rng) for _ in range(n)]
+    found = [case(rng, **settings) for _ in range(n)]
     return [SIZE_DIFFERS if SIZE_DIFFERS in v.note else v.outcome for v in found]
 
 
 @pytest.mark.parametrize("name", NORMAL | SKEWED)
 def test_false_verdicts_are_rare(name):
-    case, false = (NORMAL | SKEWED)[name]
-    wrong = sum(outcome in false for outcome in said_of(case, N))
+    case, settings, false = (NORMAL | SKEWED)[name]
+    wrong = sum(outcome in false for outcome in said_of(case, settings, N))
     assert wrong <= 0.05 * N
     if name in NORMAL:
         assert wrong <= binom.ppf(0.9999, N, ms.ALPHA), f"{wrong} of {N}"
@@ -588,14 +534,6 @@ def test_false_verdicts_are_rare(name):
 
 @pytest.mark.parametrize("name", DECIDED)
 def test_plain_answers_come_out(name):
-    case, wanted = DECIDED[name]
-    found = said_of(case, 200)
+    case, settings, wanted = DECIDED[name]
+    found = said_of(case, settings, 200)
     assert found.count(wanted) >= 0.75 * 200, {outcome: found.count(outcome) for outcome in found}
-
-
-def test_pooled_repeats_of_few_trainings_would_be_false():
-    """Why a training counts once: all repeats taken as independent, a false verdict is the rule."""
-    rng = np.random.default_rng(16)
-    groups = rng.normal(rng.normal(0, 1, (200, 5, 1)), 0.1, (200, 5, 20))
-    pooled = [judge.effect("words", g.ravel(), direction=1).outcome != OPEN for g in groups]
-    assert np.mean(pooled) > 0.3

@@ -5,7 +5,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import live_model
-from rbmbook.live import live_rows
+from rbmbook.live import NO_THRESHOLD, live_rows
 
 RNG = np.random.default_rng(0)
 ROWS = (RNG.random((40, 9)) < 0.4).astype(np.uint8)
@@ -107,3 +107,35 @@ def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_
     ):
         with pytest.raises(ValueError, match=words):
             live_model(*arguments)
+
+
+# rows of a live training that overfits ----------------------------------------------------------
+
+
+def stored(folder, rows) -> str:
+    np.save(folder / "rows.npy", rows)
+    return str(folder / "rows.npy")
+
+
+@pytest.mark.parametrize(("n", "few", "others"), [(50, 25, 25), (150, 75, 75), (900, 100, 600)])
+def test_own_rows_are_used_once(tmp_path, n, few, others):
+    own = (np.arange(n)[:, None] >> np.arange(10) & 1).astype(np.uint8)  # rows that differ
+    rows = live_rows(stored(tmp_path, own), NO_THRESHOLD, 3)
+    assert (len(rows.few), len(rows.validation)) == (few, others)
+    used = np.concatenate([rows.few, rows.validation])
+    assert len(np.unique(used, axis=0)) == few + others
+    assert not np.array_equal(used, own[: few + others])
+
+
+def test_a_threshold_makes_bits(tmp_path):
+    own = np.tile([0.2, 0.6], (60, 1))
+    assert live_rows(stored(tmp_path, own), 0.5, 0).few.tolist() == [[0, 1]] * 30
+
+
+def test_dna_without_data_and_what_is_refused(tmp_path):
+    rows = live_rows("", NO_THRESHOLD, 0)
+    assert (rows.few.shape, rows.validation.shape) == ((100, 180), (600, 180))
+    with pytest.raises(ValueError, match=r"threshold is 0\.5, but no data"):
+        live_rows("", 0.5, 0)
+    with pytest.raises(ValueError, match=r"data is .*39 rows: expected 40 or more"):
+        live_rows(stored(tmp_path, np.ones((39, 3), np.uint8)), NO_THRESHOLD, 0)

@@ -7,7 +7,6 @@ import re
 import pytest
 from helpers_book import (
     BOOK,
-    chapter_paths,
     figures,
     leaks,
     n_tables,
@@ -45,13 +44,6 @@ def test_ran_from_top_to_bottom_without_an_error(code):
     assert counts == list(range(1, len(counts) + 1)), "run `make notebooks`"
     outputs = [o for cell in code for o in cell["outputs"]]
     assert not [o for o in outputs if o["output_type"] == "error" or o.get("name") == "stderr"]
-
-
-def test_the_template_is_stored_as_it_ran():
-    counts = [
-        c["execution_count"] for c in code_of(read(BOOK / "_tools" / "template.ipynb")["cells"])
-    ]
-    assert counts == list(range(1, len(counts) + 1))
 
 
 def test_parameters_are_annotated_literals_with_a_comment(code):
@@ -108,11 +100,6 @@ def test_checked_cells_have_outputs_that_are_compared(code):
         assert IGNORE not in tags(cell)
 
 
-def test_nothing_but_a_tag_leaves_a_cell_uncompared(code):
-    assert {t for cell in code for t in tags(cell) if t.startswith("nbval-")} <= {IGNORE}
-    assert not [cell for cell in code if "NBVAL" in source(cell)]
-
-
 def test_figures_are_svg_and_are_compared_by_what_they_draw(code):
     data = [o["data"] for cell in code for o in cell["outputs"] if "data" in o]
     for shown in data:
@@ -131,13 +118,6 @@ def test_figures_have_captions_and_descriptions(chapter, cells):
             assert len(figures([cell])) + n_tables([cell]) == 1
             assert figure["caption"].strip() not in ("", alt)
             assert re.fullmatch(r"fig-[a-z0-9-]+", figure["name"])
-
-
-def test_names_of_figures_are_unique():
-    cells = [cell for path in chapter_paths() for cell in read(path)["cells"]]
-    found = [cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") for cell in cells]
-    names = [name for name in found if name]
-    assert len(names) == len(set(names))
 
 
 def test_nothing_leaks_into_the_text(cells):

@@ -238,12 +238,6 @@ def test_pages_can_be_previewed(built):
             assert (built / name).parent.joinpath(address).resolve().is_file(), name
 
 
-def test_exercises_are_numbered_on_each_page_as_in_its_notebook(built):
-    page = (built / "book" / "exercises" / "sams.html").read_text(encoding="utf-8")
-    numbers = re.findall(r'caption-number">Exercise ([\d.]+) *</span>', page)
-    assert numbers == [str(n) for n in range(1, 1 + len(numbers))] != []
-
-
 def test_links_lead_somewhere(built):
     """Every relative link and fragment of every page, followed on disk."""
     paths = [path for path in built.rglob("*.html") if "_static" not in path.parts]

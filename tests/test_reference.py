@@ -2,7 +2,6 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -131,23 +130,3 @@ def test_the_models_of_the_papers_are_settled_within_a_narrow_bracket(name, wide
     assert row.lower - 3 * error < row.log_z < row.upper + 3 * error
     assert type(row.exact) is bool
     assert not row.exact
-
-
-def test_the_figure_shows_each_run_from_the_joined_value():
-    """Four models in two rows of three; bands of the bracket and of the joined value's error."""
-    plt.close("all")
-    joined = pd.DataFrame([
-        {"model": str(i), "log_z": 10.0, "std_error": 0.01, "lower": 9.9, "upper": 10.3,
-         "exact": False} for i in range(4)
-    ])  # fmt: skip
-    runs = pd.DataFrame([
-        {"model": "0", "estimator": reference.BOTH, "log_z": 10.2, "std_error": 0.02,
-         "converged": True, "method": "AIS"},
-    ])  # fmt: skip
-    axes = reference.agreement(runs, joined)
-    assert [ax.axison for ax in axes.flat] == [True] * 4 + [False] * 2
-    bands = [patch.get_extents().transformed(axes[0, 0].transData.inverted())
-             for patch in axes[0, 0].patches]  # fmt: skip
-    ends = [(band.x0, band.x1) for band in bands]
-    assert ends == [pytest.approx((-0.1, 0.3)), pytest.approx((-0.0196, 0.0196))]
-    plt.close("all")

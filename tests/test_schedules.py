@@ -6,9 +6,8 @@ from helpers_stats import all_states, log_sum
 from scipy.special import softmax
 
 import rbmlib as rl
-from rbmbook.gms13 import gms13
 from rbmbook.rivals.nrpt import equal_rejection
-from rbmbook.varopt_solver import algorithm_3, varopt_by_iteration
+from rbmbook.schedules import algorithm_3, gms13, varopt_by_iteration
 from rbmlib import schedules
 from rbmlib.numerics import cut
 from rbmlib.schedules.pilots import slope_variance

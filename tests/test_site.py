@@ -1,34 +1,28 @@
 """The site from its sources: header, figures, models, parameters, heads, notes in the margin, the
 fold at the end, questions with letters, slides and the PDF."""
 
-import base64
-import io
 import json
 import re
 import sys
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import yaml
 from docutils import nodes
 from docutils.utils import new_document
 from helpers_book import BOOK, REPOSITORY
-from PIL import Image
 
 sys.path.insert(0, str(BOOK / "_ext"))
 sys.path.insert(0, str(BOOK / "_tools"))
 
+import chapters
 import exercises
 import figures
-import frame
 import glosses
 import heads
 import lessons_pdf
 import models_page
-import parameters_page
 import quiz
-import run_fold
 import slides
 
 import book
@@ -44,13 +38,6 @@ def document(*parts):
 # ---------------------------------------------------------------- frame, figures, header
 
 
-def test_a_part_of_the_contents_that_joins_is_of_the_one_before():
-    doors = frame.doors_of_pages(REPOSITORY / "_toc.yml")
-    assert doors["book/learn/03_ais"] == doors["book/glossary"] == "Learn"
-    assert doors["book/check/kiwaki2015"] == "Check"
-    assert {door for door, _ in frame.DOORS} == set(doors.values())
-
-
 def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
     svg = (
         '<?xml version="1.0"?><svg viewBox="0 0 2 2" width="2"><metadata>x</metadata>'
@@ -61,21 +48,6 @@ def test_an_inlined_figure_has_its_own_ids_and_the_themes_colours():
     parts = "stroke: var(--fig-blue)", 'id="f1-p"', 'xlink:href="#f1-p"', "url(#f1-c)", "A line."
     assert all(part in made for part in parts)
     assert "<style" not in made
-
-
-def test_a_smaller_figure_is_the_same_to_the_eye():
-    noise = np.random.default_rng(1).integers(0, 50, (200, 200)) * 5
-    shades = np.stack([noise, noise, 255 - noise], axis=2).astype(np.uint8)
-    png = io.BytesIO()
-    Image.fromarray(shades).save(png, "PNG")
-    text = base64.b64encode(png.getvalue()).decode()
-    path = '<path d="M 43.088521 -0.126 L 7 8.25"/>\n   <use x="1.23456"/>'
-    made = figures.smaller(f'<image href="data:image/png;base64,\n{text}"/>{path}')
-    assert 'd="M 43.08 -0.12 L 7 8.25"' in made
-    assert len(made) < 0.7 * len(text)
-    again = re.search(r"base64,([^\"]+)", made)[1]
-    back = np.asarray(Image.open(io.BytesIO(base64.b64decode(again))).convert("RGB"), int)
-    assert abs(back - shades).max() <= 8  # of 255: 32 levels of a colour
 
 
 @pytest.mark.parametrize("fork", ["", "https://github.com/you/your-fork"])
@@ -131,11 +103,11 @@ def test_what_chapters_take_is_read_from_their_cells(tmp_path):
     (tmp_path / "_tools").mkdir()
     for name, held in (("one", cells), ("two", cells[:1]), ("check/a", cells), ("_tools/b", cells)):
         (tmp_path / f"{name}.ipynb").write_text(json.dumps({"cells": held}))
-    assert parameters_page.parameters(tmp_path / "one.ipynb") == {
+    assert chapters.parameters(tmp_path / "one.ipynb") == {
         "model": ('""', "a file"),
         "n_chains": ("10_000", "chains"),
     }
-    assert parameters_page.page(tmp_path).splitlines()[2:] == [
+    assert chapters.page(tmp_path).splitlines()[2:] == [
         "| {doc}`check/a` | yes | no | `n_chains` 10_000 |",
         "| {doc}`one` | yes | no | `n_chains` 10_000 |",
     ]
@@ -187,8 +159,8 @@ def test_a_word_is_explained_in_the_margin_once_where_there_is_room():
 @pytest.mark.parametrize(
     ("title", "tags", "in_box", "before"),
     [
-        (run_fold.TITLE, "", ["parameters", "setup", "check", "version"], ["shown"]),
-        (run_fold.TITLE, "shown", ["setup", "check", "version"], ["parameters", "shown"]),
+        (chapters.TITLE, "", ["parameters", "setup", "check", "version"], ["shown"]),
+        (chapters.TITLE, "shown", ["setup", "check", "version"], ["parameters", "shown"]),
         ("Another box", "", [], ["parameters", "setup", "shown"]),
     ],
 )
@@ -203,7 +175,7 @@ def test_what_a_reader_wants_last_moves_into_the_fold(title, tags, in_box, befor
     box = nodes.admonition("", nodes.title("", title), nodes.paragraph("", "It takes a minute."))
     cells = cell("parameters", "parameters", tags), cell("setup", "run"), cell("shown")
     section = nodes.section("", *cells, box, cell("check"), cell("version", "run"))
-    run_fold.gather(None, section)
+    chapters.gather(None, section)
     assert names(box) == in_box
     assert names(section)[: len(before)] == before
 
@@ -250,17 +222,6 @@ def test_slides_fill_two_sessions_and_name_exercises_that_there_are(week):
         assert title in titles(page)[int(number) - 1]
 
 
-def test_numbers_on_the_first_slides_are_those_that_the_first_lesson_prints():
-    cells = json.loads((BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8"))["cells"]
-    printed = "".join("".join(o.get("text", "")) for c in cells for o in c.get("outputs", []))
-    slide, figure = re.split(r"(?m)^---$", WEEKS[0].read_text(encoding="utf-8"))[1:3]
-    chains, ess = re.search(r"^(\d+) chains .*size of (\d+)", slide, re.M | re.S).groups()
-    value = re.search(r"log Z = [\d.]+ ± [\d.]+", slide)[0]
-    assert f"{chains} of 200 chains:\n{value}\neffective sample size {ess}" in printed
-    exact = re.search(r"exact value is ([\d.]+\d)", figure)[1]
-    assert f"exact log Z = {exact}" in printed
-
-
 @pytest.mark.pages
 def test_the_teachers_window_has_the_notes_and_turns_with_the_slides(tmp_path, opened):
     deck = tmp_path / "week1.html"
@@ -277,12 +238,6 @@ def test_the_teachers_window_has_the_notes_and_turns_with_the_slides(tmp_path, o
     shown.wait_for_function("location.hash === '#4'")
     shown.keyboard.press("End")
     notes.wait_for_function("document.querySelector('section.now') === slides.at(-1)")
-
-
-def test_exercises_of_a_notebook_are_numbered_from_one():
-    cells = exercises.cells_of((BOOK / "exercises" / "ais.md").read_text("utf-8"), teacher=False)
-    found = [c.source.partition("\n")[0] for c in cells if c.source.startswith("### Exercise")]
-    assert found == [f"### Exercise {n}. {t}" for n, t in enumerate(titles("ais"), 1)]
 
 
 def test_the_pdf_of_lessons_leads_links_to_places_in_itself(tmp_path, monkeypatch):

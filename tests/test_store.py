@@ -6,7 +6,7 @@ import sys
 from contextlib import closing
 
 import pytest
-from helpers_sweep import TASKS, run, square
+from helpers_sweep import TASKS, square
 
 from rbmbook.sweeps import Sweep
 from rbmbook.sweeps import run as _run
@@ -54,13 +54,6 @@ def test_other_files_are_refused_and_left_alone(tmp_path, monkeypatch, kind):
     with pytest.raises(StoreError, match=r"no store of sweep results; move it away"):
         Sweep(TASKS, square, folder=tmp_path).run()
     assert store.read_bytes() == before
-
-
-def test_results_of_another_version_stay_and_are_not_taken_for_ours(tmp_path):
-    """The version is part of every key."""
-    old, _ = run(TASKS, tmp_path, version="1")
-    assert run(TASKS, tmp_path, version="2")[1].n_before == 0
-    assert old.run(n_workers=0).n_before == 3
 
 
 FULL = """

@@ -1,10 +1,11 @@
-"""One-way imports of the package, what is declared of it, and its page on the architecture."""
+"""One-way imports, what is declared of the package, its page on the architecture, examples."""
 
 import ast
+import doctest
+import importlib
 import inspect
-import os
+import pkgutil
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -13,12 +14,8 @@ from pathlib import Path
 import pytest
 from helpers_book import BOOK, chapter_paths, toc_entries
 
-from rbmbook.notebooks import by_name
+import rbmbook
 from rbmbook.sweeps.words import ESTIMATORS
-from rbmlib.models.layers import KINDS, Layer
-
-sys.path.insert(0, str(BOOK / "_ext"))
-import layers_page
 
 # Rooms from the lowest: a module imports rooms of a lower level, or its own room.
 LEVELS = [
@@ -33,8 +30,6 @@ LEVELS = [
     {"__main__"},  # the command line
 ]
 LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
-ROOMS = ("models", "datasets", "schedules", "paths", "sampling", "search", "estimators", "training",
-         "automatic")  # fmt: skip
 
 
 def committed(repository: Path) -> list[Path]:
@@ -111,59 +106,6 @@ def test_names_in_messages_exist(repository):
     assert sorted((name, file) for name, file in named if not hasattr(rbmlib, name)) == []
 
 
-NEW_ESTIMATOR = """
-from ..results import Estimate
-
-def constant(path, n_chains: int = 100, rng=None, *, value: float = 1.0, skip: int = 0) -> Estimate:
-    \"\"\"The value that it is given.\"\"\"
-    return Estimate("constant", value * n_chains, 0.0, (value, value))
-"""
-USE_IT = """
-import sys
-import rbmlib as rl
-from rbmbook.sweeps import estimates
-from rbmbook.sweeps.words import ESTIMATORS, register
-sys.path.insert(0, sys.argv[1])
-import api_page
-
-@register(ESTIMATORS, "constant")
-def _constant(path, seed, *, n_chains: int = 100, value: float = 1.0):
-    return rl.constant(path, n_chains, seed, value=value)
-
-task = {"model": "pcd_10", "estimator": "constant", "base": "uniform", "seed": 0}
-sweep = estimates([task | {"value": 2}, task | {"n_chains": 3}], folder=".")
-assert sweep.run(n_workers=0).failed == {}
-assert [(r["n_chains"], r["value"], r["log_z"]) for r in sweep.rows()] == [
-    (3, 1.0, 3.0), (100, 2.0, 200.0)]
-try:
-    estimates([task | {"valeu": 2}])
-except ValueError as error:
-    assert "did you mean value" in str(error)
-else:
-    raise AssertionError("a misspelt setting was not refused")
-section = api_page.index().split("## Estimators of log Z")[1].split("\\n## ")[0]
-assert "{doc}`rl.constant <api/rbmlib.constant>`" in section
-"""
-
-
-def test_a_new_estimator_is_a_file_and_a_line(repository, tmp_path):
-    """In a copy of the library: public, on the API page; named by a task once it is registered."""
-    copy = tmp_path / "rbmlib"
-    ignore = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(repository / "rbmlib", copy, ignore=ignore)
-    (tmp_path / "data").symlink_to(repository / "data")
-    names = (copy / "__init__.py").read_text()
-    line = "from .estimators.constant import constant as constant\n"
-    (copy / "__init__.py").write_text(names + line)
-    (copy / "estimators" / "constant.py").write_text(NEW_ESTIMATOR)
-    done = subprocess.run(
-        [sys.executable, "-c", USE_IT, repository / "book" / "_ext"],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(tmp_path)},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture
 def api_page(repository, monkeypatch):
     """What `make book` puts into the API page."""
@@ -222,11 +164,6 @@ def test_lock_covers_the_declared_requirements(repository):
     assert "--" not in re.sub(r"(?m)^#.*$", "", lock)
 
 
-def test_no_large_file(repository):
-    large = [path.name for path in committed(repository) if path.stat().st_size > 8_000_000]
-    assert not large
-
-
 def test_no_machine_path(repository):
     """No path that exists on one machine only, in any text file."""
     pattern = re.compile(
@@ -247,13 +184,6 @@ def test_table_of_contents_lists_every_page(repository):
     present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
     assert {*listed, "book/README"} == present
-
-
-def test_lessons_are_numbered_as_in_the_contents_and_short_names_are_unique():
-    lessons = [page for page, _ in toc_entries() if "/learn/" in page]
-    numbers = [int(Path(page).name[:2]) for page in lessons]
-    assert numbers == list(range(1, len(numbers) + 1)) != []
-    assert len(by_name(BOOK)) == len(chapter_paths())
 
 
 # the page on the architecture -------------------------------------------------------------
@@ -283,13 +213,6 @@ def test_its_examples_run(page):
     assert abs(new.log_z - names["rl"].exact(names["easy"]).log_z) < 4 * new.std_error
 
 
-def test_it_lists_the_rooms_in_the_order_of_their_imports(page):
-    listed = [line.split()[0] for line in blocks(page, "text")[0].splitlines()]
-    assert set(listed) == {"_kernels", "results", *ROOMS, "__main__"}
-    level = [LEVEL[room] for room in listed]
-    assert level == sorted(level, reverse=True)
-
-
 def test_the_files_that_it_names_exist(page, repository):
     named = set(re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page))
     named |= {
@@ -301,13 +224,11 @@ def test_the_files_that_it_names_exist(page, repository):
     assert [name for name in missing if "NAME" not in name] == []
 
 
-def test_a_kind_of_unit_is_one_short_class(page):
-    """45 lines of code at most, and its row is the count; a comment or docstring is no line."""
-    assert page.count(layers_page.MARK) == 1
-    ours = {"Layer": Layer} | {n: c for n, c in KINDS.items() if c.__module__ == Layer.__module__}
-    assert set(layers_page.WHAT) == set(ours), "give it a row of WHAT in book/_ext/layers_page.py"
-    rows = dict(re.findall(r"\| `(\w+)` \| .* \| (\d+) \|", layers_page.page()))
-    assert {name: layers_page.lines_of(kind) for name, kind in ours.items()} == {
-        name: int(n) for name, n in rows.items()
-    }
-    assert max(int(n) for name, n in rows.items() if name != "Layer") <= 45
+# examples in docstrings of `rbmbook`, under the name by which chapters import it -------------
+
+MODULES = [m.name for m in pkgutil.walk_packages(rbmbook.__path__, "rbmbook.")]
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.endswith("__main__")])
+def test_examples(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

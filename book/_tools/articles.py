@@ -7,7 +7,7 @@ every verdict comes from the outputs of the stored notebooks and from ``data/pub
 article cannot differ from the book. The title begins as in journals for replications: with [Re],
 or with [¬Re] where more claims of the source are contradicted than reproduced.
 
-Writes an HTML page, its metadata in YAML and, where Chromium is here, a PDF into _build/articles.
+Writes an HTML page and, where Chromium is here, a PDF into _build/articles.
 """
 
 import argparse
@@ -102,32 +102,12 @@ def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
             f"\n<tbody>\n{body}\n</tbody></table>")  # fmt: skip
 
 
-def metadata(front: dict, title: str, summary: str) -> dict:
-    """The fields that a replication journal asks for; what only it can know is empty."""
-    return {
-        "title": title,
-        "authors": [{"name": "The rbmlib developers"}],
-        "abstract": summary,
-        "keywords": front["keywords"],
-        "type": "Replication",
-        "language": "Python",
-        "domain": "Computational statistics",
-        "replication": {"cite": front["citation"], "url": _link(front), "doi": front["doi"],
-                        "original_title": front.get("original_title", front["title"])},
-        "code": {"name": "rbmlib", "version": rbmlib.__version__, "url": "", "doi": ""},
-        "data": {"name": "data/ of the same repository", "url": "", "doi": ""},
-        "licence": {"text": "CC BY 4.0", "code": "BSD-3-Clause"},
-        "date": datetime.date.today().isoformat(),
-        "editor": "", "reviewers": [], "article": {"number": "", "doi": ""},
-    }  # fmt: skip
-
-
 def _link(front: dict) -> str:
     return f"https://doi.org/{front['doi']}" if front["doi"] else ""
 
 
-def article(front: dict, text: str, folder: Path) -> tuple[str, dict]:
-    """The page as HTML, and its metadata."""
+def article(front: dict, text: str, folder: Path) -> tuple[str, str]:
+    """Its title, and the page as HTML."""
     judged = judged_claims(front["source"], folder)
     counts = Counter(v.outcome for _, v in judged if v is not None)
     if not counts:
@@ -154,7 +134,7 @@ def article(front: dict, text: str, folder: Path) -> tuple[str, dict]:
     page = (f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>'
             f"{html.escape(title)}</title>\n<style>{STYLE}</style></head>\n<body>\n{body}\n</body>"
             "</html>\n")  # fmt: skip
-    return page, metadata(front, title, summary)
+    return title, page
 
 
 def print_pdf(page: Path) -> bool:
@@ -181,13 +161,11 @@ def main() -> None:
     TARGET.mkdir(parents=True, exist_ok=True)
     for name in options.source:
         _, head, text = (TEXTS / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
-        page, facts = article(yaml.safe_load(head), text, options.notebooks)
+        title, page = article(yaml.safe_load(head), text, options.notebooks)
         file = TARGET / f"{name}.html"
         file.write_text(page, encoding="utf-8")
-        facts_text = yaml.safe_dump(facts, allow_unicode=True, sort_keys=False, width=100)
-        file.with_suffix(".yaml").write_text(facts_text, encoding="utf-8")
-        written = "PDF, " if print_pdf(file) else "no Chromium here, so no PDF; "
-        print(f"{facts['title']}: {written}HTML and metadata in {TARGET.relative_to(ROOT)}")
+        written = "PDF and " if print_pdf(file) else "no Chromium here, so no PDF; "
+        print(f"{title}: {written}HTML in {TARGET.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

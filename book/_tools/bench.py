@@ -1,17 +1,15 @@
-"""Time what users wait for, our loops against others', and a sweep of short tasks.
+"""Time what users wait for, the annealing loop against others', and a sweep of short tasks.
 
     python book/_tools/bench.py [PART ...]
 
-Parts are start, users, annealing, kinds, identity, sweeps and paper_scale, in this order without
-one named, and exact. Each prints tables and writes data/results/speed*.csv, which the pages on
-scaling and on which method to take show. Programs take turns, on one thread; medians over the
-rounds, and ratios of processor seconds, which are nearly those of a quiet machine when others work
-on it too.
+Parts are start, users, annealing and sweeps, in this order without one named, and exact. Each
+writes data/results/speed*.csv, which the pages on scaling and on which method to take show.
+Programs take turns, so that a slow spell of the machine hits all alike; medians over the rounds,
+and ratios of processor seconds, which are nearly those of a quiet machine when others work on it.
 """
 
-import heapq
+import contextlib
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -20,24 +18,108 @@ import tempfile
 import time
 import tracemalloc
 import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
-import bench_loops
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from baselines import baselines, installed, trainings
 from distributed import LocalCluster
-from turns import RESULTS, ROOT, dated, in_turns, limited, machine, newest, rows
+from llvmlite.binding import get_host_cpu_name
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
 import rbmlib as rl
 from rbmbook import load_reference, plots
 from rbmbook.sweeps import Sweep
-from rbmbook.sweeps.store import Record, ResultsStore
-from rbmlib._kernels.threads import CHUNK
+from rbmlib._kernels import threads
+from rbmlib.numerics import ChainStream
+from rbmlib.sampling import anneal
 
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "data" / "results"
 ROUNDS = 5
+
+
+def machine() -> str:
+    """The kind of processor by the name that compilers have for it, and how many there are."""
+    return f"{get_host_cpu_name()}, {os.cpu_count()} processors"
+
+
+@contextlib.contextmanager
+def limited(n_threads: int):
+    """BLAS, PyTorch and rbmlib on so many threads."""
+    before = os.environ.get("RBMLIB_NUM_THREADS")
+    os.environ["RBMLIB_NUM_THREADS"] = str(n_threads)
+    if find_spec("torch"):
+        import torch
+
+        torch.set_num_threads(n_threads)
+    try:
+        with threadpool_limits(n_threads, user_api="blas"):
+            yield
+    finally:
+        del os.environ["RBMLIB_NUM_THREADS"]
+        if before is not None:
+            os.environ["RBMLIB_NUM_THREADS"] = before
+
+
+def in_turns(
+    programs: dict[str, Callable], n_rounds: int, inside: dict[str, Callable] | None = None
+) -> dict[str, list[tuple]]:
+    """Seconds of the wall clock and of the processor of each round; a first one warms up.
+
+    A slow spell of the machine so hits all of them alike. ``inside``: functions that return the
+    context in which a program runs; to enter and to leave it is not timed.
+    """
+    seconds: dict[str, list[tuple]] = {name: [] for name in programs}
+    with tqdm(total=(n_rounds + 1) * len(programs), unit="run", disable=None) as bar:
+        for turn in range(-1, n_rounds):
+            for name, program in programs.items():
+                with (inside or {}).get(name, contextlib.nullcontext)():
+                    wall, processor = time.perf_counter(), time.process_time()
+                    program()
+                    one = time.perf_counter() - wall, time.process_time() - processor
+                bar.update(1)
+                if turn >= 0:
+                    seconds[name].append(one)
+    return seconds
+
+
+def rows(task: str, seconds: dict[str, list[tuple]], shares: dict[str, float]) -> pd.DataFrame:
+    """A row a program, the first of which is ours: medians, and medians of ratios of a round.
+
+    ``shares``: what part of the task a program did, where it is not all of it.
+    """
+    table, ours = [], None
+    for name, of_rounds in seconds.items():
+        wall, processor = np.array(of_rounds).T / shares.get(name, 1.0)
+        ours = processor if ours is None else ours
+        medians = (float(np.median(x)) for x in (wall, processor, processor / ours))
+        table.append((task, name, len(wall), *medians))
+    columns = ["task", "program", "rounds", "wall seconds", "processor seconds", "times rbmlib"]
+    found = pd.DataFrame(table, columns=columns)
+    print(found.to_string(index=False), file=sys.stderr, flush=True)
+    return found
+
+
+def dated(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the day, our version and the kind of machine in its first columns."""
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    first = pd.DataFrame(
+        {"date": day, "rbmlib": rl.__version__, "machine": machine()},
+        index=table.index,
+    )
+    return pd.concat([first, table], axis=1)
+
+
+def write(table: pd.DataFrame, name: str, digits: str = "%.4g") -> None:
+    table.to_csv(RESULTS / f"{name}.csv", index=False, float_format=digits)
+
 
 # the import, and the first answer -------------------------------------------------------------
 
@@ -84,10 +166,8 @@ def start() -> None:
             seconds_of(arguments, bytecode)
         found = [[seconds_of(p, bytecode) for p in PROGRAMS.values()] for _ in range(ROUNDS)]
     wall, processor = np.median(found, axis=0).T
-    table = pd.DataFrame({"program": list(PROGRAMS), "rounds": ROUNDS, "wall seconds": wall,
-                          "processor seconds": processor})  # fmt: skip
-    print(table.to_string(index=False))
-    table.to_csv(RESULTS / "speed_start.csv", index=False, float_format="%.2f")
+    write(pd.DataFrame({"program": list(PROGRAMS), "rounds": ROUNDS, "wall seconds": wall,
+                        "processor seconds": processor}), "speed_start", "%.2f")  # fmt: skip
 
 
 # an answer that holds, a training, and MBAR ---------------------------------------------------
@@ -187,10 +267,7 @@ def joint() -> pd.DataFrame:
         same = np.allclose(log_z, found["rbmlib"].log_z, atol=1e-3)
         if not same or not np.allclose(std_error[1:], found["rbmlib"].std_error[1:], rtol=1e-2):
             raise SystemExit(f"error: MBAR by {name} is not that of rbmlib")
-    tracemalloc.start()
-    rl.solve_mbar(*large)
-    megabytes = tracemalloc.get_traced_memory()[1] / 1e6
-    tracemalloc.stop()
+    megabytes = peak_megabytes(lambda: rl.solve_mbar(*large))
     alone = in_turns({f"rbmlib, {megabytes:.0f} MB": kept("large", rl.solve_mbar, large)}, 1)
 
     def task(problem):
@@ -199,37 +276,125 @@ def joint() -> pd.DataFrame:
     return pd.concat([rows(task(small), seconds, {}), rows(task(large), alone, {})])
 
 
-def figure(table: pd.DataFrame) -> None:
-    """A row of panels: one a task."""
-    plots.use_style()
-    tasks = list(table["task"].unique())
-    fig, axes = plt.subplots(
-        len(tasks), 1, figsize=(7, 1.4 * len(tasks)), sharex=True, layout="constrained"
-    )
-    for ax, task in zip(axes, tasks, strict=True):
-        part = table[table["task"] == task][::-1]
-        colours = [
-            plots.GREEN if name.startswith("rbmlib") else plots.BLUE for name in part["program"]
-        ]
-        ax.scatter(part["processor seconds"], part["program"], color=colours)
-        ax.set_title(task, loc="left", fontsize="medium")
-        ax.set(xscale="log", ylim=(-0.6, len(part) - 0.4))
-    axes[-1].set_xlabel("processor seconds, one thread")
-    fig.savefig(ROOT / "book" / "speed_users.svg", metadata={"Date": None})
-    plt.close(fig)
-
-
 def users() -> None:
-    """speed_users.csv and book/speed_users.svg, and a line a program in speed_history.csv."""
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     with limited(1):
         tables = [answer(model) for model in RUNS] + [training(m) for m in ("cd", "pcd")]
         table = pd.concat([*tables, joint()], ignore_index=True)
-    table.to_csv(RESULTS / "speed_users.csv", index=False, float_format="%.4g")
-    history = RESULTS / "speed_history.csv"
-    dated(table).to_csv(history, mode="a", header=not history.exists(), index=False,
-                        float_format="%.4g")  # fmt: skip
-    figure(table)
+    write(table, "speed_users")
+
+
+# a step of annealing --------------------------------------------------------------------------
+
+MODELS = "pcd_20", "pcd_500"
+CHAINS, STEPS = 256, 200
+FINE, MIDDLE = 1e-4, 0.5  # size of a step, and where the steps are taken: half-way along the path
+
+
+def ours(path, betas, v, seed):
+    """The compiled loop, with its importance steps to the float64 model."""
+    anneal(path, v, betas, ChainStream(seed, len(v)))
+
+
+def compare() -> pd.DataFrame:
+    """Microseconds a chain and step of every loop, a row a model, number of threads and round."""
+    programs, inside, base = {}, {}, rl.base_rate(rl.datasets.load_mnist().train)
+    betas = MIDDLE + FINE * np.arange(STEPS + 1)
+    for model in MODELS:
+        path = rl.GeometricPath(rl.load_rbm(model), base=base)
+        v = path.sample_base(CHAINS, np.random.default_rng(0))
+        for n in sorted({1, threads.default_n_threads()}):
+            for name, f in baselines().items():
+                programs[model, n, name] = partial(f, path.rbm, path.base_visible_bias, betas, v, 0)
+            programs[model, n, "rbmlib"] = partial(ours, path, betas, v, 0)
+            inside |= {key: partial(limited, n) for key in programs if key[:2] == (model, n)}
+    found = in_turns(programs, ROUNDS, inside)
+    columns = ["model", "threads", "loop", "round", "microseconds"]
+    rounds = [(*key, k, wall / CHAINS / STEPS * 1e6) for key, taken in found.items()
+              for k, (wall, _) in enumerate(taken)]  # fmt: skip
+    return pd.DataFrame(rounds, columns=columns)
+
+
+def summary(rounds: pd.DataFrame) -> pd.DataFrame:
+    """Medians, and median ratios to NumPy float64 in the same round on as many threads."""
+    same = ["model", "threads", "round"]
+    numpy = rounds[rounds["loop"] == "NumPy float64"].set_index(same)["microseconds"]
+    rounds = rounds.join(numpy.rename("numpy"), on=same)
+    rounds["times_numpy"] = rounds["numpy"] / rounds["microseconds"]
+    groups = rounds.groupby(["model", "threads", "loop"], sort=False)
+    return groups[["microseconds", "times_numpy"]].median().reset_index()
+
+
+def wide(table: pd.DataFrame) -> pd.DataFrame:
+    """A row a loop, a column a model and number of threads: microseconds (ratio)."""
+    many = table["threads"].map(lambda n: "1 thread" if n == 1 else f"{n} threads")
+    pairs = zip(table["microseconds"], table["times_numpy"], strict=True)
+    shown = table.assign(what=table["model"] + ", " + many,
+                         value=[f"{t:.3g} ({x:.3g}×)" for t, x in pairs])  # fmt: skip
+    found = shown.pivot(index="loop", columns="what", values="value")
+    return found.reindex(shown["loop"].unique())[shown["what"].unique()].reset_index()
+
+
+def scaling() -> pd.DataFrame:
+    """Microseconds a chain and step of rbmlib along one axis at a time."""
+    base, most = rl.base_rate(rl.datasets.load_mnist().train), threads.default_n_threads()
+    plan = [("chains", 500, n, max(2 * STEPS, 5 * STEPS * 64 // max(64, n)), most)
+            for n in (1, 8, 32, 128, 512, 2048)]  # fmt: skip
+    plan += [("steps", 500, 64, k, most) for k in (100, 1000, 10_000)]
+    plan += [("hidden units", m, 256, 5 * STEPS, most)
+             for m in (10, 20, 30, 50, 100, 200, 500, 1000)]  # fmt: skip
+    plan += [("threads", m, 256, 5 * STEPS, n) for m in (20, 500) for n in range(1, most + 1)]
+    found = []
+    for axis, n_hidden, n_chains, n_steps, n_threads in plan:
+        rbm = rl.testsystems.random_rbm(n_visible=784, n_hidden=n_hidden, rng=n_hidden)
+        path = rl.GeometricPath(rbm, base=base)
+        v = path.sample_base(n_chains, np.random.default_rng(0))
+        run = partial(ours, path, MIDDLE + min(FINE, 0.5 / n_steps) * np.arange(n_steps + 1), v, 0)
+        with limited(n_threads):
+            seconds = np.median([wall for wall, _ in in_turns({"": run}, 3)[""]])
+            megabytes = peak_megabytes(run)
+        each = 1e6 * seconds / n_chains / n_steps
+        found.append((axis, n_hidden, n_chains, n_steps, n_threads, each, megabytes))
+    columns = ["axis", "n_hidden", "n_chains", "n_steps", "threads", "microseconds", "megabytes"]
+    return pd.DataFrame(found, columns=columns)
+
+
+def peak_megabytes(function) -> float:
+    """Largest memory held by Python and NumPy while a function runs."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6
+
+
+def figure(table: pd.DataFrame, scales: pd.DataFrame) -> None:
+    """The comparison, and the curves of scaling."""
+    plots.use_style()
+    plt.rcParams["svg.hashsalt"] = "speed"  # the same file for the same numbers
+    fig, axes = plt.subplots(2, 2, figsize=(10, 7))
+    n = table["threads"].max()
+    loops = table[table["threads"] == n].pivot(index="loop", columns="model", values="microseconds")
+    for model, colour in zip(loops, (plots.BLUE, plots.ORANGE), strict=True):
+        axes[0, 0].semilogx(loops[model], loops.index, "o", color=colour, label=model)
+    axes[0, 0].set(xlabel="µs a chain and step", title=f"{n} threads")
+    axes[0, 0].legend()
+    sizes = {"chains": "n_chains", "hidden units": "n_hidden", "steps": "n_steps"}
+    for ax, (axis, column) in zip(axes.flat[1:], sizes.items(), strict=True):
+        part = scales[scales["axis"] == axis]
+        ax.loglog(part[column], part["microseconds"], "o-", color=plots.GREEN)
+        ax.set(xlabel=f"number of {axis}", ylabel="µs a chain and step")
+    fig.savefig(ROOT / "book" / "speed.svg", metadata={"Date": None})
+
+
+def annealing() -> None:
+    """speed_steps.csv, speed_scaling.csv and book/speed.svg."""
+    table, scales = summary(compare()), scaling()
+    shown = wide(table)
+    shown.insert(0, "machine", machine())
+    write(shown, "speed_steps")
+    write(scales, "speed_scaling")
+    figure(table, scales)
 
 
 # many short tasks -----------------------------------------------------------------------------
@@ -242,18 +407,6 @@ def work(number: int, milliseconds: float) -> dict:
     while time.perf_counter() < stop:
         total = np.sort(values).sum()
     return {"total": round(float(total), 6)}
-
-
-def store_alone(folder: Path, n: int, batch: int) -> float:
-    """Milliseconds a record, in transactions of ``batch``."""
-    provenance = {"seconds": 0.01, "host": "x" * 60, "finished": "2000-01-01T00:00:00Z"}
-    records = [Record(f"{i:032x}", {"number": i}, {"total": 1.5}, None, provenance)
-               for i in range(n)]  # fmt: skip
-    with ResultsStore(folder / f"store{batch}.sqlite") as store:
-        started = time.perf_counter()
-        for first in range(0, n, batch):
-            store.put(records[first : first + batch])
-        return 1000 * (time.perf_counter() - started) / n
 
 
 def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) -> dict:
@@ -283,113 +436,10 @@ def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) ->
 
 
 def sweeps() -> None:
-    """What limits a sweep of short tasks: their time beyond their own 10 ms, store and memory."""
+    """What limits a sweep of short tasks: their time beyond their own, store and memory."""
     plan = [(100, 100.0, 1), (100, 100.0, 2), (10_000, 10.0, 2)]
     with tempfile.TemporaryDirectory() as name:
-        found = [measured(Path(name), *tasks) for tasks in plan]
-        pd.DataFrame(found).to_csv(RESULTS / "speed_sweeps.csv", index=False)
-        for batch in (1, 100):
-            each = store_alone(Path(name), 5000, batch)
-            print(f"store alone, {batch} a commit: {each:.3f} ms a task")
-
-
-# a run of 10^6 chains of 10^6 steps at 784-500 on 100 machines, foretold --------------------------
-
-MODEL, N_VISIBLE = "pcd_500", 784
-CHAINS, STEPS = 10**6, 10**6
-LOOPS = ("NumPy float64", "rbmlib, portable")
-KEYS = 2.0**64  # of draws: two draws with one key share their uniforms
-SPREAD = 0.1  # of the logarithm of a task's length: machines and neighbours differ
-LOSSES = 0.01  # workers lost an hour, each
-BELOW_ONE = np.float32(0.99)  # units are drawn at betas of 32 bits
-WORKERS, PRICE = 100 * 16, 0.05  # processors of 100 machines; dollars a processor and hour
-
-
-def step_microseconds() -> pd.Series:
-    """Measured on one thread, of each loop."""
-    table = newest("speed")
-    table = table[(table["model"] == MODEL) & (table["threads"] == 1)]
-    return table.set_index("loop")["microseconds"].reindex(LOOPS).dropna()
-
-
-def foretold(microseconds: float, client: float) -> dict:
-    """A column of the table, in tasks of one chunk of chains, each on a processor."""
-    task = CHUNK * STEPS * microseconds * 1e-6
-    tasks = -(-CHAINS // CHUNK)
-    rounds = -(-tasks // WORKERS)  # the last one may leave workers without a task
-    hours = CHAINS * STEPS * microseconds * 1e-6 / 3600
-    return {
-        "µs a chain and step (measured)": f"{microseconds:.3g}",
-        "processor-hours": f"{hours:,.0f}",
-        "dollars": f"{hours * PRICE:,.0f}",
-        "hours, all processors at work all the time": f"{hours / WORKERS:.2f}",
-        f"hours, in {tasks:,} tasks of {CHUNK} chains": f"{rounds * task / 3600:.2f}",
-        "hours lost with a worker, at most": f"{task / 3600:.2f}",
-        "seconds of the client for all tasks": f"{tasks * client:.0f}",
-        "workers that one client keeps busy": f"{task / client:,.0f}",
-        "MB of log-weights": f"{8e-6 * CHAINS:.0f}",
-        "MB of last states, one byte a unit": f"{1e-6 * CHAINS * N_VISIBLE:.0f}",
-        "MB a task, if the schedule were sent with it": f"{8e-6 * STEPS:.0f}",
-        "spacings of a float32 beta in a step, near 1": f"{1 / STEPS / np.spacing(BELOW_ONE):.0f}",
-        "draws that share a key with another, of 10^12": f"{2 * CHAINS * STEPS / KEYS * 1e12:,.0f}",
-    }
-
-
-def simulated(n_tasks: int, seconds: float, client: float) -> tuple[float, float]:
-    """Hours until the last task is done, and the share of them that the client is busy.
-
-    Event by event: each worker takes the next task as soon as it is free and the client, which
-    handles one task at a time, has handed it out; tasks last unequally long (`SPREAD`), and a
-    worker is lost now and then (`LOSSES`), with what it was computing.
-    """
-    rng = np.random.default_rng(0)
-    free = [0.0] * WORKERS  # a heap of the times at which a worker asks for a task
-    waiting, now, end = n_tasks, 0.0, 0.0
-    while waiting:
-        asked = heapq.heappop(free)
-        now = max(now, asked) + client
-        length = seconds * rng.lognormal(-(SPREAD**2) / 2, SPREAD)
-        lost = rng.exponential(3600 / LOSSES)
-        if lost < length:  # the task goes to another, and the worker is started anew
-            heapq.heappush(free, now + lost)
-            continue
-        waiting -= 1
-        end = max(end, now + length)
-        heapq.heappush(free, now + length)
-    return end / 3600, n_tasks * client / end
-
-
-def schedules(microseconds: float, client: float) -> pd.DataFrame:
-    """The simulation for tasks of ever fewer chains, each as fast a chain as the others."""
-    found = []
-    for chains in (CHUNK, CHUNK // 4, CHUNK // 16, CHUNK // 64):
-        n_tasks, task = -(-CHAINS // chains), chains * STEPS * microseconds * 1e-6
-        hours, busy = simulated(n_tasks, task, client)
-        found.append(
-            {
-                "chains a task": chains,
-                "tasks": n_tasks,
-                "minutes a task": task / 60,
-                "hours": hours,
-                "of perfect balance": CHAINS * STEPS * microseconds * 1e-6 / 3600 / WORKERS / hours,
-                "client busy": busy,
-            }
-        )
-    return pd.DataFrame(found)
-
-
-def paper_scale() -> None:
-    """No chain runs: times of a step and of a task's handling are those that were measured last."""
-    longest = pd.read_csv(RESULTS / "speed_sweeps.csv").iloc[-1]
-    client = 1e-3 * longest["client, scheduler, store (ms of CPU a task)"]
-    measured = step_microseconds()
-    table = pd.DataFrame({loop: foretold(t, client) for loop, t in measured.items()})
-    table.index.name = "100 machines of 16 processors"
-    table.to_csv(RESULTS / "speed_paper_scale.csv")
-    print(table.to_string())
-    table = schedules(measured["rbmlib, portable"], client)
-    table.to_csv(RESULTS / "speed_scheduler.csv", index=False, float_format="%.3g")
-    print(table.to_string(index=False))
+        write(pd.DataFrame([measured(Path(name), *tasks) for tasks in plan]), "speed_sweeps")
 
 
 # all states, added up -------------------------------------------------------------------------
@@ -412,21 +462,14 @@ def exact() -> None:
             taken = statistics.median(seconds(n, small) for _ in range(3))
             row[f"seconds, other layer {n}"] = f"{taken:.2g}"
         found.append(row)
-        print(row, flush=True)
-    pd.DataFrame(found).to_csv(RESULTS / "speed_exact.csv", index=False)
+    write(pd.DataFrame(found), "speed_exact")
 
 
-PARTS = {
-    "start": start, "users": users, "annealing": bench_loops.annealing, "kinds": bench_loops.kinds,
-    "identity": bench_loops.identity, "sweeps": sweeps, "paper_scale": paper_scale, "exact": exact,
-}  # fmt: skip
+PARTS = {"start": start, "users": users, "annealing": annealing, "sweeps": sweeps, "exact": exact}
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for part in sys.argv[1:]:
         PARTS[part]()
-    if not sys.argv[1:]:
-        versions = f"Python {platform.python_version()}, rbmlib {rl.__version__}"
-        print(f"{machine()}, {versions}", flush=True)
-        for part in list(PARTS)[:-1]:  # each in a process of its own, whose memory is measured
-            subprocess.run([sys.executable, __file__, part], check=True)
+    for part in [] if sys.argv[1:] else list(PARTS)[:-1]:  # in a process, whose memory is measured
+        subprocess.run([sys.executable, __file__, part], check=True)

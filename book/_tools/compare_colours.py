@@ -1,6 +1,6 @@
 """AIS of rbms and of this library on RBMs of colours and bits, at equal processor time.
 
-    python book/_tools/compare_colours.py [--models 20]      # with rbms, which needs PyTorch
+    python book/_tools/compare_colours.py      # with rbms, which needs PyTorch
 
 Of rbms its own function, in its float32: four runs of 125 chains and 1,000 steps, whose spread is
 the error bar, since it gives none; then `rbmlib.ais` with 500 chains and as many steps as that
@@ -8,20 +8,21 @@ time allows. The models are those of rbmbook.experiments.calibration.kinds. Writ
 data/results/colours_rivals.csv, a row a run, and speed_colours.csv.
 """
 
-import argparse
 import time
 import warnings
 
 import numpy as np
 import pandas as pd
 import torch
+from bench import RESULTS, dated, limited
 from rbms.partition_function.ais import compute_partition_function_ais
 from rbms.potts_bernoulli.classes import PBRBM
 from run_bench import log_mean
-from turns import RESULTS, dated, limited
 
 import rbmlib as rl
 from rbmbook.experiments.calibration.kinds import model_of, planted_model_of
+
+N_MODELS = 20  # of each kind
 
 
 def by_rbms(rbm, _):
@@ -61,11 +62,9 @@ def sums(table):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--models", type=int, default=20)
     rows = []
     for kind, made in (("Potts, bits", model_of), ("planted Potts, bits", planted_model_of)):
-        for seed in range(parser.parse_args().models):
+        for seed in range(N_MODELS):
             torch.manual_seed(seed)
             rbm = made("Potts, bits", seed)
             theirs = timed(by_rbms, rbm, None)

@@ -1,16 +1,13 @@
 """Processor time and memory of each estimator as the model, the chains or the sweeps grow.
 
-    RBMLIB_NUM_THREADS=1 python book/_tools/compare_growth.py [--repeats 3]
+    RBMLIB_NUM_THREADS=1 python book/_tools/compare_growth.py
 
-Adds to data/results/compare_growth.csv what is missing there, a row an estimator and a size, each
-with fixed betas and a fixed number of chains and sweeps, on random RBMs. Seconds are the least of
-the repeats, on one thread. Memory is the most that is resident while the estimator runs, less what
-was resident before, with the model in it; Linux only. A short first run, which compiles, is not
-counted.
+Writes data/results/compare_growth.csv, a row an estimator and a size, each with fixed betas and a
+fixed number of chains and sweeps, on random RBMs. Seconds are the least of the repeats, on one
+thread. Memory is the most that is resident while the estimator runs, less what was resident before,
+with the model in it; Linux only. A short first run, which compiles, is not counted.
 """
 
-import argparse
-import csv
 import ctypes
 import gc
 import re
@@ -19,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 import rbmlib as rl
 from rbmbook import rivals
@@ -29,6 +27,7 @@ FIELDS = ["method", "n_visible", "n_hidden", "n_chains", "n_sweeps", "seconds", 
 VISIBLE, HIDDEN = 784, 500
 LADDER = rl.schedules.linear(40)
 SHORT = 20  # sweeps of the run that compiles
+REPEATS = 3
 QUIET = {"progress": False}
 
 
@@ -102,39 +101,17 @@ def cases():
         yield method, (n, m), n_chains, 2 * n_sweeps
 
 
-def row_of(method: str, size: tuple, n_chains: int, n_sweeps: int, repeats: int) -> dict:
+def row_of(method: str, size: tuple, n_chains: int, n_sweeps: int) -> dict:
     rbm = rl.testsystems.random_rbm(*size, coupling=1.0, rng=0)
     path = rl.GeometricPath(rbm, base=np.zeros(size[0]))
     function = WORK[method][0]
     function(path, n_chains, SHORT)
-    seconds, megabytes = measured(function, path, n_chains, n_sweeps, repeats)
-    values = (method, *size, n_chains, n_sweeps, f"{seconds:.4g}", f"{megabytes:.2f}", repeats,
+    seconds, megabytes = measured(function, path, n_chains, n_sweeps, REPEATS)
+    values = (method, *size, n_chains, n_sweeps, f"{seconds:.4g}", f"{megabytes:.2f}", REPEATS,
               processor(), rl.__version__)  # fmt: skip
     return dict(zip(FIELDS, values, strict=True))
 
 
-def key(row: dict) -> tuple:
-    return tuple(str(row[name]) for name in FIELDS[:5])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    rows = list(csv.DictReader(TARGET.open())) if TARGET.exists() else []
-    order = [(method, *map(str, (*size, *work))) for method, size, *work in cases()]
-    done = {key(row) for row in rows}
-    for method, size, *work in cases():
-        if (method, *map(str, (*size, *work))) in done:
-            continue
-        rows.append(row_of(method, size, *work, options.repeats))
-        print(time.strftime("%H:%M:%S"), rows[-1], flush=True)
-        with TARGET.open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda row: order.index(key(row))))
-
-
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    pd.DataFrame([row_of(*case) for case in cases()]).to_csv(TARGET, index=False)

@@ -2,22 +2,21 @@
 
     python -m venv rivals && rivals/bin/pip install rbms==0.5.0 torch==2.15.0 pymbar==4.0.3 \\
         scikit-learn==1.9.1 numba==0.68.1 pandas pyyaml tqdm pooch
-    RBMLIB_NUM_THREADS=1 PYTHONPATH=. rivals/bin/python book/_tools/compare_rivals.py [--seeds 5]
+    RBMLIB_NUM_THREADS=1 PYTHONPATH=. rivals/bin/python book/_tools/compare_rivals.py
 
-Adds to data/results/compare_rivals.csv what is missing there, a row a run. Chains and steps are in
+Writes data/results/compare_rivals.csv, a row a run. Chains and steps are in
 the table below, so that the same versions give the same values; seconds are of one core. Compiling
 and a first short call are not counted. PyDeep 1.1 is Python 2 and not in the package registry: its
 procedure is computed by the loop of `baselines.numpy_annealing` (ours), as its source describes it.
 """
 
-import argparse
-import csv
 import time
 import warnings
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
@@ -29,6 +28,7 @@ from rbmlib.sampling import parallel_tempering, planning
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_rivals.csv"
 FIELDS = ["model", "tool", "version", "setting", "seed", "log_z", "std_error", "error", "converged",
           "seconds"]  # fmt: skip
+SEEDS = 5
 MODELS = ("h20", "h100", "cd25_500")
 WORK = {  # chains and betas, or sweeps, in about a second (h20) or ten
     ("rbms", "1,000 chains"): {"h20": (1000, 60), "h100": (1000, 330), "cd25_500": (1000, 90)},
@@ -145,30 +145,9 @@ def row(name: str, tool: str, setting: str, seed: int, warm: set) -> dict:
     return {key: f"{x:.8g}" if isinstance(x, float) else x for key, x in made.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=np.inf, help="begin no run after these")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    began, done, warm = time.monotonic(), set(), set()
-    if TARGET.exists():
-        with TARGET.open(newline="") as file:
-            done = {
-                (r["model"], r["tool"], r["setting"], int(r["seed"])) for r in csv.DictReader(file)
-            }
-    todo = [(m, *key, s) for key in WORK for m in WORK[key] for s in range(1, options.seeds + 1)]
-    for task in todo:
-        if task in done or time.monotonic() - began > options.seconds:
-            continue
-        found = row(*task, warm)
-        with TARGET.open("a", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            if not file.tell():
-                writer.writeheader()
-            writer.writerow(found)
-        print(time.strftime("%H:%M:%S"), found, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")
+    compiled: set = set()
+    todo = [(m, *key, seed) for key in WORK for m in WORK[key] for seed in range(1, SEEDS + 1)]
+    found = [row(*task, compiled) for task in todo]
+    pd.DataFrame(found, columns=FIELDS).to_csv(TARGET, index=False)

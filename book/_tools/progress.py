@@ -1,69 +1,63 @@
 """How far `make book` is: chapters done of all, seconds taken, and how long the rest may take.
 
-What each chapter took last time is kept in ``_build/seconds.json``; the first time, the estimate is
-that of ``EXPECTED`` seconds a chapter.
+What each chapter took last time is kept in ``_build/seconds``, a file a chapter, and the chapters
+of this build that have run in ``_build/finished``; the first time, the estimate is that of
+``EXPECTED`` seconds a chapter.
 """
 
-import contextlib
-import fcntl
-import json
 import os
+import shutil
 from pathlib import Path
 
 EXPECTED = 20.0  # seconds a chapter, when nothing is known
 
 
 class Progress:
-    """The record of one build, shared by chapters that run at the same time.
-
-    ``folder`` holds it; ``chapters`` are those that this build has to run, ``jobs`` of them at
-    once.
-    """
+    """A build, which has to run ``chapters``, ``jobs`` of them at once, with its record."""
 
     def __init__(self, folder: Path, chapters: list[str], jobs: int = 1):
-        self.file, self.chapters, self.jobs = folder / "seconds.json", chapters, max(1, jobs)
+        self.chapters, self.jobs = chapters, max(1, jobs)
+        self.seconds, self.finished = folder / "seconds", folder / "finished"
 
-    @contextlib.contextmanager
-    def _record(self):
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.file.with_suffix(".lock"), "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            record = {"last": {}, "done": []}
-            with contextlib.suppress(OSError, ValueError):
-                record = json.loads(self.file.read_text(encoding="utf-8"))
-            yield record
-            temporary = self.file.with_suffix(".tmp")
-            temporary.write_text(json.dumps(record, indent=1), encoding="utf-8")
-            os.replace(temporary, self.file)
+    def last(self, chapter: str) -> float | None:
+        try:
+            return float((self.seconds / file_of(chapter)).read_text())
+        except (OSError, ValueError):
+            return None
 
-    def _remaining(self, record) -> float:
+    def to_do(self) -> list[str]:
+        return [c for c in self.chapters if not (self.finished / file_of(c)).exists()]
+
+    def remaining(self) -> float:
         """Seconds that the chapters still to be done took last time, shared by the jobs."""
-        rest = [record["last"].get(c, EXPECTED) for c in self.chapters if c not in record["done"]]
+        rest = [EXPECTED if (t := self.last(c)) is None else t for c in self.to_do()]
         return max(sum(rest) / self.jobs, max(rest, default=0.0))
 
     def start(self) -> str:
         """Begin a build; says how many chapters there are and how long they may take."""
-        with self._record() as record:
-            record["done"] = []
-            known = sum(chapter in record["last"] for chapter in self.chapters)
-            seconds = self._remaining(record)
+        shutil.rmtree(self.finished, ignore_errors=True)
         if not self.chapters:
             return "every chapter is up to date"
-        source = "as last time" if known == len(self.chapters) else "estimated"
+        known = None not in map(self.last, self.chapters)
         noun = "chapter" if len(self.chapters) == 1 else "chapters"
-        return f"{len(self.chapters)} {noun} to run: {in_words(seconds)} ({source})"
+        source = "as last time" if known else "estimated"
+        return f"{len(self.chapters)} {noun} to run: {in_words(self.remaining())} ({source})"
 
     def done(self, chapter: str, seconds: float) -> str:
         """A chapter has run; says how far the build is."""
-        with self._record() as record:
-            record["last"][chapter] = round(seconds, 1)
-            record["done"] = [*(c for c in record["done"] if c != chapter), chapter]
-            n = sum(c in record["done"] for c in self.chapters)
-            rest = self._remaining(record)
+        for folder in (self.seconds, self.finished):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / file_of(chapter)).write_text(f"{seconds:.1f}")
+        line = f"{chapter}: done in {seconds:.0f} s"
         if not self.chapters:
-            return f"{chapter}: done in {seconds:.0f} s"
-        line = f"{n} of {len(self.chapters)}  {chapter}: done in {seconds:.0f} s"
-        return line + (f", {in_words(rest)} left" if n < len(self.chapters) else "")
+            return line
+        n = len(self.chapters) - len(self.to_do())
+        line = f"{n} of {len(self.chapters)}  {line}"
+        return line + (f", {in_words(self.remaining())} left" if n < len(self.chapters) else "")
+
+
+def file_of(chapter: str) -> str:
+    return f"{chapter.replace('/', '+')}.txt"
 
 
 def in_words(seconds: float) -> str:

@@ -9,7 +9,6 @@ import warnings
 from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
-from rbmbook.sweeps.task import faults, to_download
 
 STOPPED = 128 + signal.SIGINT  # the exit code
 SHOWN_ERRORS = 10
@@ -33,24 +32,13 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options) -> int:
-    if options.workers is not None and (options.workers < 0 or options.scheduler):
-        raise ValueError(
-            f"--workers is {options.workers}: expected 0 (a thread) or more, and no --scheduler, "
-            "which has workers of its own"
-        )
-    if options.scheduler == "":
-        raise ValueError("--scheduler is empty: expected an address such as tcp://HOST:PORT")
     sweep = book_sweep(
         options.sweep, store=options.store, folder=options.folder,
         overrides=read_overrides(options.set),
     )  # fmt: skip
     todo = sweep.todo()
     _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {len(todo)} to do")
-    if found := faults(todo, fetch=not options.dry_run):
-        return _say_faults(found, len(todo))
     if options.dry_run:
-        for name in to_download(todo):
-            _say(f"{name} will be downloaded, or read from $RBMLIB_DATA")
         return 0
     sweep.folder.mkdir(parents=True, exist_ok=True)
     done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
@@ -64,20 +52,13 @@ def _run(options) -> int:
 
 
 def _bench(options) -> int:
-    import pandas as pd  # which no other command needs
+    import pandas as pd
 
     models = bench.read_index(options.index)
     found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
     _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
     return 0
-
-
-def _say_faults(found: dict[str, list[dict]], n_tasks: int) -> int:
-    _complain(f"error: {sum(map(len, found.values()))} of {n_tasks} tasks would fail")
-    for reason, tasks in list(found.items())[:SHOWN_ERRORS]:
-        _complain(f"would fail: {reason}\n  {len(tasks)} tasks, such as {shown(tasks[0])}")
-    return 2
 
 
 def _say(text: str) -> None:
@@ -89,8 +70,7 @@ def _complain(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    # a misspelt option is refused, not guessed
-    told = {"allow_abbrev": False}
+    told = {"allow_abbrev": False}  # a misspelt option is refused, not guessed
     parser = argparse.ArgumentParser("python -m rbmbook", description="Tables of the book.", **told)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     what = "compute the table of a sweep, or what is missing of it"
@@ -100,15 +80,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     say = run.add_argument
     say("sweep", metavar="SWEEP", help="a name in book/scales, or a YAML file of your own")
-    say("--scheduler", metavar="tcp://HOST:PORT", help="Dask's; default: workers on this machine")
-    say("--workers", type=int, metavar="N", help="on this machine; default: one a processor")
+    on = run.add_mutually_exclusive_group().add_argument
+    on("--scheduler", metavar="tcp://HOST:PORT", help="Dask's; default: workers on this machine")
+    on("--workers", type=int, metavar="N", help="here; default: one a processor; 0: a thread")
     say("--store", metavar="FILE", help="where results are kept; default: beside the table")
     say("--folder", help="where the table goes; default: as the sweep says")
     how = (
         "replace a setting in every grid that names it: n_chains=100, 'seed=[0, 1]'; needs --folder"
     )
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
-    say("--dry-run", action="store_true", help="say what there is to do, and what would fail")
+    say("--dry-run", action="store_true", help="say how much there is to do")
     run.set_defaults(do=_run)
     judge = commands.add_parser(
         "bench", help="judge answers, of any program, on models of known log Z",

@@ -9,17 +9,19 @@ Pearson 1934).
 
 from __future__ import annotations
 
-import csv
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zipfile import ZipFile
 
 import numpy as np
 from scipy.special import betaincinv
 
 from rbmlib import RBM, datasets
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ERRORS, NATS = 4.0, 0.05
 Z95 = 1.96
@@ -54,7 +56,7 @@ def read_index(file: Path | None = None) -> dict[str, tuple[str, float]]:
     """Family and log Z of each model by its name; by default of those in data/bench."""
     path = datasets.committed("bench/index.csv") if file is None else Path(file)
     rows = _rows(path, ("name", "family", "log_z"))
-    return {row["name"]: (row["family"], float(row["log_z"])) for row in rows}
+    return {row.name: (row.family, float(row.log_z)) for row in rows.itertuples(index=False)}
 
 
 def model(name: str, file: Path | None = None) -> RBM:
@@ -66,36 +68,37 @@ def model(name: str, file: Path | None = None) -> RBM:
 
 def read_answers(file) -> dict[str, Answer]:
     """A CSV with the columns name, log_z, std_error (may be empty) and trusted."""
-    found: dict[str, Answer] = {}
-    for line, row in enumerate(_rows(Path(file), COLUMNS), 2):
-        where = f"{file}, line {line}"
-        if row["name"] in found:
-            raise ValueError(
-                f"{where}: {row['name']!r} is answered twice: expected one row a model"
-            )
-        if (flag := row["trusted"].strip().lower()) not in YES | NO:
-            raise ValueError(f"{where}: trusted is {row['trusted']!r}: expected true or false")
-        try:
-            log_z, error = (float(row[n].strip() or "nan") for n in ("log_z", "std_error"))
-        except ValueError as why:
-            raise ValueError(f"{where}: {why}: expected numbers, or nothing") from None
-        if error < 0 or math.isinf(error):
-            raise ValueError(f"{where}: std_error is {error}: expected a number, or nothing")
-        found[row["name"]] = Answer(log_z, error, flag in YES)
-    return found
+    import pandas as pd  # which, like matplotlib, few tasks of a sweep need
+
+    table = _rows(Path(file), COLUMNS)
+    words = table[["log_z", "std_error"]].apply(lambda column: column.str.strip())
+    numbers = words.apply(pd.to_numeric, errors="coerce")
+    trusted = table["trusted"].str.strip().str.lower()
+    wrong = {
+        "one row a model": table["name"].duplicated(),
+        "trusted: true or false": ~trusted.isin(YES | NO),
+        "numbers, or nothing": (numbers.isna() & ~words.isin(["", "nan"])).any(axis=1),
+        "std_error: 0 or more, or nothing":
+            (numbers["std_error"] < 0) | np.isinf(numbers["std_error"]),
+    }  # fmt: skip
+    for wanted, rows in wrong.items():
+        if rows.any():
+            line = rows.idxmax()
+            found = ",".join(table.loc[line, list(COLUMNS)])
+            raise ValueError(f"{file}, line {line + 2}: {found!r}: expected {wanted}")
+    answers = zip(numbers["log_z"], numbers["std_error"], trusted.isin(YES), strict=True)
+    return {name: Answer(*a) for name, a in zip(table["name"], answers, strict=True)}
 
 
-def _rows(path: Path, columns) -> list[dict[str, str]]:
+def _rows(path: Path, columns) -> pd.DataFrame:
+    import pandas as pd
+
     if not Path(path).is_file():
         raise FileNotFoundError(f"no table {str(path)!r}: expected a CSV of {','.join(columns)}")
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        reader = csv.DictReader(file)
-        if missing := set(columns) - set(reader.fieldnames or ()):
-            raise ValueError(
-                f"{path} has the columns {', '.join(reader.fieldnames or ()) or 'none'}: expected "
-                f"also {', '.join(sorted(missing))}"
-            )
-        return [{name: row[name] or "" for name in columns} for row in reader]
+    table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    if missing := set(columns) - set(table):
+        raise ValueError(f"{path}: expected columns {', '.join(sorted(missing))} as well")
+    return table
 
 
 def scores(answers: dict[str, Answer], index, *, partial: bool = False) -> dict[str, Score]:
@@ -115,16 +118,16 @@ def scores(answers: dict[str, Answer], index, *, partial: bool = False) -> dict[
 def _score(names, answers, index) -> Score:
     given = [(answers[name], index[name][1]) for name in names if name in answers]
     held = [(abs(a.log_z - log_z), a.std_error) for a, log_z in given if a.trusted]
-    wrong = sum(not (off <= NATS or off <= ERRORS * error) for off, error in held)
-    with_bar = [(off, error) for off, error in held if error > 0]
-    spread = math.nan
-    if with_bar:
-        spread = math.sqrt(sum((off / error) ** 2 for off, error in with_bar) / len(with_bar))
-    offs = sorted(off for off, _ in held)
-    median = offs[len(offs) // 2] if offs else math.nan
+    off, error = np.reshape(held, (-1, 2)).T
+    wrong = ~((off <= NATS) | (off <= ERRORS * error))
     # rounding of values that have no error bar because they are exact
-    covered = sum(off <= max(Z95 * error, 1e-6) for off, error in held if error >= 0)
-    return Score(len(names), len(given), len(held), wrong, covered, spread, median)
+    covered = (off <= np.maximum(Z95 * error, 1e-6)) & (error >= 0)
+    with_bar = error > 0
+    z = off[with_bar] / error[with_bar]
+    spread = math.sqrt(np.mean(z**2)) if z.size else math.nan
+    median = float(np.sort(off)[off.size // 2]) if off.size else math.nan
+    return Score(len(names), len(given), len(held), int(wrong.sum()), int(covered.sum()), spread,
+                 median)  # fmt: skip
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
@@ -166,7 +169,7 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
 
 def median_seconds(table: Path) -> float:
     """Of a model, over those that were answered; NaN without a column of seconds."""
-    import pandas as pd  # which, like matplotlib, no task of a sweep needs
+    import pandas as pd
 
     rows = pd.read_csv(table)
     if "seconds" not in rows:

@@ -80,7 +80,7 @@ def varopt(n_temperatures: int, grid, g) -> np.ndarray:
 
 
 def gms13(n_temperatures: int, betas, means, n_knots: int = 10) -> np.ndarray:
-    """`rbmbook.gms13` where the means of slopes are known along the path."""
+    """`rbmbook.schedules.gms13` where the means of slopes are known along the path."""
     knots = np.linspace(0.0, 1.0, n_knots)
     at_knots = PchipInterpolator(betas, means)(knots)
     return cut(knots, np.sqrt(np.maximum(np.diff(knots) * np.diff(at_knots), 0)), n_temperatures)

@@ -28,7 +28,7 @@ from scipy.special import fdtri, ndtri
 from rbmlib.checks import count, number
 
 from .claims import claim, printed_number
-from .measured import ALPHA, FEW, POWER, Measured, exactly, mean_of, welch_freedom
+from .measured import ALPHA, FEW, POWER, Measured, exactly, mean_of, minus
 from .verdicts import (
     CONTRADICTED,
     ONE_TRAINING,
@@ -106,7 +106,6 @@ def effect(
             outcome = REPRODUCED if outcome == REPRODUCED else CONTRADICTED
         elif of_size == OPEN and outcome == REPRODUCED:
             outcome, note = OPEN, f"{note}; the sign is as claimed"
-    note = _power_note(found, note, unit) if outcome == OPEN else note
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
@@ -124,7 +123,6 @@ def equivalence(
     prefix = "a factor of " if ours.scale == "log" else "±"
     note = f"margin {prefix}{margin:g}: {reason}"
     outcome = found.in_region(-allowed, allowed)
-    note = _power_note(found, note, unit) if outcome == OPEN else note
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
@@ -138,8 +136,7 @@ def bound(
         raise ValueError(f"at_least is {at_least}, at_most {at_most}: expected one, or an interval")
     found = _effect_of(ours, alpha)
     outcome = found.in_region(*(_on_scale(x, ours.scale) for x in (at_least, at_most)))
-    note = _power_note(found, "", unit) if outcome == OPEN else ""
-    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
+    return _verdict(name, ours, found, outcome, "", unit, n_trainings)
 
 
 class Comparison(NamedTuple):
@@ -232,7 +229,7 @@ def printed_value(
         )
 
     def judged(x: Measured) -> Effect:
-        return _effect_of(_between(x, spread or exactly(value)), alpha)
+        return _effect_of(minus(x, spread or exactly(value)), alpha)
 
     found = judged(ours)
     outcome = found.in_region(-allowed, allowed, null)
@@ -240,7 +237,7 @@ def printed_value(
         rough = _no_run_decides(
             _effect_of(ours, alpha), lambda x: judged(exactly(x)).in_region(-allowed, allowed, null)
         )
-        note = f"{TOO_ROUGH}; {note}" if rough else _power_note(found, note, unit)
+        note = f"{TOO_ROUGH}; {note}" if rough else note
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
@@ -291,7 +288,7 @@ def printed_variance(
     if outcome == OPEN:
         alone = of_ratio(found.value, own, 1e9)  # as if what is printed had no error
         rough = _no_run_decides(alone, lambda x: outcome_of(of_ratio(x)))
-        note = f"{TOO_ROUGH}; {note}" if rough else _power_note(found, note, "")
+        note = f"{TOO_ROUGH}; {note}" if rough else note
     text = f"variance {ours:.3g}" + ("" if own >= 1e9 else f" of {own + 1} runs")
     return _verdict(name, text, found, outcome, note)
 
@@ -370,12 +367,6 @@ def _printed_spread(value, error, variance, n) -> Measured | None:
     return Measured(value, math.sqrt(variance / n), n - 1, n)
 
 
-def _between(ours: Measured, printed: Measured) -> Measured:
-    error = math.hypot(ours.std_error, printed.std_error)
-    freedom = welch_freedom(ours, printed)
-    return Measured(ours.value - printed.value, error, freedom, ours.n, ours.scale)
-
-
 def _no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
     """Is the outcome, ``were_it`` of a value, open for every value in the interval of ours?"""
     if not math.isfinite(ours.high - ours.low):
@@ -387,6 +378,8 @@ def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainin
     claim(name)
     values, intervals, alpha = (math.nan,) * 3, 0, ALPHA
     if found is not None:
+        if outcome == OPEN and not note.startswith(TOO_ROUGH):
+            note = _power_note(found, note, unit)
         values, alpha, intervals = found[:3], found.alpha, int(found.low < found.high)
         if found.scale == "log":
             with np.errstate(over="ignore"):

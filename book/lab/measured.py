@@ -129,7 +129,7 @@ def difference(a, b, paired: bool = False) -> Measured:
     """
     if paired:
         return mean_of(_pairs(a, b, np.subtract))
-    return _minus(_as_measured("a", a), _as_measured("b", b), "linear")
+    return minus(_as_measured("a", a), _as_measured("b", b), "linear")
 
 
 def ratio(a, b, paired: bool = False) -> Measured:
@@ -141,7 +141,7 @@ def ratio(a, b, paired: bool = False) -> Measured:
     if paired:
         logs = _pairs(_positive("a", a), _positive("b", b), lambda x, y: np.log(x / y))
         return mean_of(logs)._replace(scale="log")
-    return _minus(_log_mean("a", a), _log_mean("b", b), "log")
+    return minus(_log_mean("a", a), _log_mean("b", b), "log")
 
 
 def rmse_ratio(errors, of, paired: bool = True) -> Measured:
@@ -151,7 +151,7 @@ def rmse_ratio(errors, of, paired: bool = True) -> Measured:
     """
     a, b = np.square(_repeats("errors", errors)), np.square(_repeats("of", of))
     if not paired:
-        return _minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)), "log")
+        return minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)), "log")
     if len(a) != len(b):
         raise ValueError(f"errors has {len(a)} repeats and of has {len(b)}: expected pairs")
     return _jackknifed(a, b)
@@ -164,7 +164,8 @@ def welch_freedom(a: Measured, b: Measured) -> float:
     return (va + vb) ** 2 / below if below else min(a.freedom, b.freedom)
 
 
-def _minus(a: Measured, b: Measured, scale: str) -> Measured:
+def minus(a: Measured, b: Measured, scale: str = "linear") -> Measured:
+    """The difference of independent numbers, on whatever scale they are."""
     error = math.hypot(a.std_error, b.std_error)
     return Measured(a.value - b.value, error, welch_freedom(a, b), min(a.n, b.n), scale)
 

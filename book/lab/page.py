@@ -165,9 +165,7 @@ def over(top: Measured, bottom: Measured) -> Measured:
     """The ratio of two independent numbers on the scale "log"."""
     if not top.scale == bottom.scale == "log":
         raise ValueError(f"scales are {top.scale!r} and {bottom.scale!r}: expected 'log'")
-    error = float(np.hypot(top.std_error, bottom.std_error))
-    freedom = measured.welch_freedom(top, bottom)
-    return Measured(top.value - bottom.value, error, freedom, min(top.n, bottom.n), "log")
+    return measured.minus(top, bottom, "log")
 
 
 def on_each(cases: Iterable, judged: Callable[..., Verdict]) -> Verdict:

@@ -12,11 +12,6 @@ import pandas as pd
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def z_score(value, std_error, reference, reference_error=0.0) -> float:
-    """(value - reference) in combined standard errors."""
-    return (value - reference) / math.hypot(std_error, reference_error)
-
-
 @cache
 def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[float, float]:
     """95% interval of a published ESS of n_chains, if log-weights are normal.

@@ -19,12 +19,11 @@ def estimate(**settings) -> dict:
     return task.estimate(**settings)
 
 
-def book_sweep(source, *, folder=None, store=None, overrides=None, not_run: bool = True) -> Sweep:
+def book_sweep(source, *, folder=None, store=None, overrides=None) -> Sweep:
     """A sweep of ``book/scales`` by its name, or that of a file of one's own.
 
     Its table is in ``data/results``, or beside the file, unless ``folder`` names another.
     ``overrides`` replace settings in every grid that names them, and need a folder of their own.
-    ``not_run``: with the grids whose tasks the table does not hold yet.
     """
     found = declare.read(source, overrides)
     if overrides and (folder is None or Path(folder).resolve() == found.folder):
@@ -32,8 +31,7 @@ def book_sweep(source, *, folder=None, store=None, overrides=None, not_run: bool
             f"{found.name}: overrides without a folder of their own: expected a folder "
             f"(--folder out) other than {found.folder}, whose table has other settings"
         )
-    tasks = found.tasks + found.not_run * not_run
     with declare.named(found.where):
         return estimates(
-            tasks, estimate, name=found.name, folder=folder or found.folder, store=store
+            found.tasks, estimate, name=found.name, folder=folder or found.folder, store=store
         )

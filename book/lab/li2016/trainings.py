@@ -41,7 +41,7 @@ def signed(x: float) -> str:
 
 
 def if_run(name: str) -> pd.DataFrame | None:
-    """The table of a sweep that was ``not_run``, once it has been computed."""
+    """The table of a sweep, once it has been computed."""
     return pd.read_csv(datasets.committed(f"results/{name}.csv")) if is_stored(name) else None
 
 

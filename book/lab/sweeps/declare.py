@@ -1,9 +1,9 @@
 """Which tasks a sweep has.
 
-Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep:
-``grids`` of tasks that its table holds, and grids that have ``not_run`` yet. A grid is a mapping of
-settings and stands for all combinations of their values; a value may be a list, or ``{first: 0,
-count: 20}`` for a run of whole numbers.
+Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep: what
+it is ``about``, and ``grids`` of its tasks. A grid is a mapping of settings and stands for all
+combinations of their values; a value may be a list, or ``{first: 0, count: 20}`` for a run of whole
+numbers.
 """
 
 import contextlib
@@ -20,18 +20,16 @@ import yaml
 SCALES = Path(__file__).parents[2] / "scales"
 RESULTS = SCALES.parents[1] / "data" / "results"
 MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
-KEYS = "about", "grids", "not_run"
+KEYS = "about", "grids"
 FORM = f"expected the name of a sweep of the book, or a YAML file with the keys {', '.join(KEYS)}"
-Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast
 
 
 class Declared(NamedTuple):
-    """A sweep: its tasks, those that have not been run yet, and the folder of its table."""
+    """A sweep: its tasks, and the folder of its table."""
 
     name: str
     where: str  # it is declared, for messages
     tasks: list[dict]
-    not_run: list[dict]
     folder: Path
 
 
@@ -50,57 +48,46 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
     book, file = names(), Path(source)
     if str(source) in book:
         name, where, folder = str(source), str(source), RESULTS
-        content = _loaded(book[name].read_text("utf-8"), where)[name]
+        content = _loaded(book[name].read_bytes(), where)[name]
     elif file.is_file():
         name, where, folder = file.stem, file.name, file.resolve().parent
-        try:
-            content = _loaded(file.read_text("utf-8"), f"{where}: it is no YAML")
-        except UnicodeDecodeError:
-            raise ValueError(f"{where}: it is no text: {FORM}") from None
+        content = _loaded(file.read_bytes(), f"{where}: it is no YAML")
     else:
         raise FileNotFoundError(f"no sweep {shown(str(source))}{nearest(source, book)}: {FORM}")
     with named(where):
         grids = _replaced(_grids(content), overrides or {})
-        every = itertools.chain(*grids.values())
-        sizes = [math.prod(len(_values(*x)) for x in grid.items()) for grid in every]
-        if not 0 < sum(sizes) <= MAX_TASKS:
-            raise ValueError(f"grids stands for {sum(sizes):,} tasks: expected 1 to {MAX_TASKS:,}")
-        found = [_tasks(part) for part in grids.values()]
-        if overrides:  # what became the same, once
-            found = [list({repr(task): task for task in tasks}.values()) for tasks in found]
-        return Declared(name, where, *found, folder)
+        n = sum(math.prod(map(len, grid.values())) for grid in grids)
+        if not 0 < n <= MAX_TASKS:
+            raise ValueError(f"grids stands for {n:,} tasks: expected 1 to {MAX_TASKS:,}")
+    tasks = [task for grid in grids for task in _tasks(grid)]
+    if overrides:  # what became the same, once
+        tasks = [*{repr(task): task for task in tasks}.values()]
+    return Declared(name, where, tasks, folder)
 
 
-def _grids(content) -> dict[str, list[dict]]:
-    if not isinstance(content, dict):
+def _grids(content) -> list[dict]:
+    """The values of each setting in each grid."""
+    if not isinstance(content, dict) or not {*content} <= {*KEYS}:
         raise ValueError(f"it is {shown(content)}: {FORM}")
-    if unknown := {*content} - {*KEYS}:
-        raise ValueError(f"it has the keys {sorted(map(str, unknown))}: {FORM}")
-    grids = {key: content.get(key, []) for key in KEYS[1:]}
-    for key, part in grids.items():
-        if not isinstance(part, list) or not all(isinstance(g, dict) and g for g in part):
-            raise ValueError(f"{key} is {shown(part)}: expected a list of mappings")
-    return grids
+    grids = content.get("grids", [])
+    if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
+        raise ValueError(f"grids is {shown(grids)}: expected a list of mappings")
+    return [{n: _values(n, v) for n, v in grid.items()} for grid in grids]
 
 
-def _replaced(grids: dict[str, list[dict]], overrides: dict) -> dict[str, list[dict]]:
-    known = {str(name) for part in grids.values() for grid in part for name in grid}
+def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
+    """Grids with these settings where they are named."""
+    known = {str(name) for grid in grids for name in grid}
     for name in overrides:
         if name not in known:
             near, there = nearest(name, known), ", ".join(sorted(known))
             raise ValueError(f"no grid has the setting {shown(name)}{near}: expected {there}")
-    return {
-        key: [grid | {n: v for n, v in overrides.items() if n in grid} for grid in part]
-        for key, part in grids.items()
-    }
+    new = {name: _values(name, value) for name, value in overrides.items()}
+    return [grid | {n: v for n, v in new.items() if n in grid} for grid in grids]
 
 
-def _tasks(grids: list[dict]) -> list[dict]:
-    return [
-        dict(zip(grid, values, strict=True))
-        for grid in grids
-        for values in itertools.product(*(_values(*x) for x in grid.items()))
-    ]
+def _tasks(grid: dict) -> list[dict]:
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
 def _values(name: str, value) -> list | range:
@@ -116,10 +103,11 @@ def _values(name: str, value) -> list | range:
     return values
 
 
-def _loaded(text: str, what: str):
+def _loaded(text: str | bytes, what: str):
     try:
-        return yaml.load(text, Loader)
-    except yaml.YAMLError as error:
+        # ten times as fast where it is there
+        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{what}: {' '.join(str(error).split())}") from None
 
 
@@ -163,13 +151,9 @@ def nearest(word, words) -> str:
 
 _brief = reprlib.Repr()
 _brief.maxstring = _brief.maxother = _brief.maxlong = 120
-_brief.maxlist, _brief.maxlevel = 12, 3
+_brief.maxlist, _brief.maxdict, _brief.maxlevel = 12, 40, 3
 
 
 def shown(value) -> str:
-    """A value for a message, of 1,000 letters at most, whatever it is; settings in their order."""
-    text = _brief.repr(value)
-    if isinstance(value, dict):
-        pairs = list(value.items())[:40]
-        text = "{" + ", ".join(f"{_brief.repr(k)}: {_brief.repr(v)}" for k, v in pairs) + "}"
-    return text if len(text) <= 1000 else f"{text[:999]}…"
+    """A value for a message, of 1,000 letters at most, whatever it is."""
+    return _brief.repr(value)[:1000]

@@ -44,10 +44,6 @@ class Summary(NamedTuple):
     seconds: float
 
 
-def no_files(task: dict) -> str:
-    return ""
-
-
 class Sweep:
     """A table of results to be computed, one row a task.
 
@@ -82,7 +78,7 @@ class Sweep:
     def __init__(
         self, tasks: Iterable[dict], function: Callable[..., dict], *, name: str = "sweep",
         folder=".", store=None, version: str | None = None,
-        digest: Callable[[dict], str] = no_files,
+        digest: Callable[[dict], str] = lambda task: "",
     ):  # fmt: skip
         checks.instance("tasks", tasks, Iterable, "mappings of settings, one a task")
         self.function, self.digest = function, digest
@@ -129,10 +125,10 @@ class Sweep:
         for folder in (self.folder, self.store.parent):
             if not folder.is_dir():
                 raise StoreError(f"there is no folder {folder} for the results: make it first")
-        tabled = self._tabled()  # a table of others is refused
+        self._joined({})  # a table of others is refused before there is a store
         failed: dict[str, str] = {}
         with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
-            if todo := self._todo(_joined(store.records(), tabled)):
+            if todo := self._todo(self._joined(store.records())):
                 client = stack.enter_context(connected(scheduler, n_workers, len(todo)))
                 stack.enter_context(rl.using(progress=progress))
                 shown = stack.enter_context(bar(len(todo), self.name))
@@ -153,28 +149,35 @@ class Sweep:
     def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
         return {k: t for k, t in self.tasks.items() if k not in known or known[k].error}
 
-    def _tabled(self) -> dict[str, Record]:
-        return {record.key: record for record in tabled(self.table, self.tasks)}
-
     def _known(self) -> dict[str, Record]:
         if not self.store.exists():
-            return self._tabled()
+            return self._joined({})
         with ResultsStore(self.store) as store:
-            return _joined(store.records(), self._tabled())
+            return self._joined(store.records())
+
+    def _joined(self, stored: dict[str, Record]) -> dict[str, Record]:
+        """What the table or the store holds; a failure in the store is no result."""
+        tabled = {record.key: record for record in _tabled(self.table, self.tasks)}
+        return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
     def records(self) -> list[Record]:
-        """What is known of this sweep's tasks, in the order of the table."""
-        known = self._known()
-        names = list(dict.fromkeys(name for task in self.tasks.values() for name in task))
-        found = [known[key] for key in self.tasks if key in known]
-        return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
-
-    def rows(self) -> list[dict]:
-        """The table: settings, results, and ``error`` where a task failed.
+        """The result or error of every task, in the order of the table.
 
         Raises ValueError if a task has not been run yet.
         """
-        return [_row(record) for record in self._all_records()]
+        known = self._known()
+        if missing := self.tasks.keys() - known.keys():
+            raise ValueError(
+                f"{self.name}: {len(missing)} of {len(self.tasks)} tasks have not been run: run "
+                "the sweep first"
+            )
+        names = dict.fromkeys(name for task in self.tasks.values() for name in task)
+        found = [known[key] for key in self.tasks]
+        return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
+
+    def rows(self) -> list[dict]:
+        """The table: settings, results, and ``error`` where a task failed."""
+        return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
         """Write ``<name>.csv``: settings and results, the same however the tasks were run.
@@ -182,7 +185,7 @@ class Sweep:
         The last columns hold the seconds, the kind of machine and the versions. Columns that were
         there keep their places. The file is written whole or not at all.
         """
-        records = self._all_records()
+        records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
         names = dict.fromkeys(name for row in rows for name in row)
         if other := {*before} - {*names, *PROVENANCE, "error"}:
@@ -199,15 +202,6 @@ class Sweep:
                 table.writerow(row | {"key": record.key} | record.provenance)
         return self.table
 
-    def _all_records(self) -> list[Record]:
-        records = self.records()
-        if missing := len(self.tasks) - len(records):
-            raise ValueError(
-                f"{self.name}: {missing} of {len(self.tasks)} tasks have not been run: run the "
-                "sweep first"
-            )
-        return records
-
 
 def _check_plain(which: str, task) -> None:
     if not isinstance(task, dict) or not task:
@@ -216,11 +210,6 @@ def _check_plain(which: str, task) -> None:
         if not isinstance(value, PLAIN) or (type(value) is float and not math.isfinite(value)):
             meaning = "text, a finite number, true or false"
             raise ValueError(f"{which}: {name} is {shown(value)}: expected {meaning}")
-
-
-def _joined(stored: dict[str, Record], tabled: dict[str, Record]) -> dict[str, Record]:
-    """What either holds; a failure in the store is no result."""
-    return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
 
 def _row(record: Record) -> dict:
@@ -242,7 +231,7 @@ def _sortable(value) -> tuple:
 # tables -------------------------------------------------------------------------------------
 
 
-def tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
+def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
     """What a table has of these tasks, by key: results, never failures.
 
     A row whose settings are not those of its key is of no task, and an empty cell no result.

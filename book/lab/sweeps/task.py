@@ -26,7 +26,7 @@ from .words import (
     TEST_SETS,
     parts_of,
     settings_of,
-)  # fmt: skip
+)
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 MAY_BE_ZERO = (
@@ -175,84 +175,18 @@ def _rounded(value):
 def digest(task: dict) -> str:
     """SHA-256 of a model and of data in files of the user's: a name does not say which they are."""
     found, model = "", task["model"]
-    if model is not None and model not in MODELS and model not in datasets.register.RBMS:
-        registered = "a registered name (python -m rbmlib data), or a file"
-        found = _file_digest("model", model, "an .npz or .mat", registered)
+    if model not in MODELS and model not in datasets.register.RBMS:
+        registered = [*MODELS, *datasets.register.RBMS]
+        found = _file_digest("model", model, f"{nearest(model, registered)}: expected a registered "
+                             "name (python -m rbmlib data), or an .npz or .mat file")  # fmt: skip
     if task.get("data"):
-        found += _file_digest("data", task["data"], "a .npy, .npz or .csv", "a file")
+        found += _file_digest("data", task["data"], ": expected a .npy, .npz or .csv file")
     return found
 
 
-def _file_digest(setting: str, name: str, kinds: str, expected: str) -> str:
-    try:
-        file = Path(name).expanduser()
-        if file.exists() and not file.is_file():  # a device never ends
-            raise ValueError(f"{setting} is {name!r}, which is no regular file: expected {kinds}")
-        with file.open("rb") as content:
-            return hashlib.file_digest(content, "sha256").hexdigest()
-    except OSError as error:
-        raise ValueError(
-            f"{setting} is {shown(name)}: {error.strerror}; expected {expected}"
-        ) from None
-
-
-# before anything is computed ----------------------------------------------------------------
-
-PIXELS = {"mnist": 784, "course": 784, "cifar10 subset": 3072, "cifar10": 3072}
-MAX_UNITS = 30  # in a layer that `rl.exact` enumerates
-
-
-def faults(tasks: list[dict], fetch: bool = True) -> dict[str, list[dict]]:
-    """Tasks that would fail, by the reason.
-
-    What a function makes counts as good, and without ``fetch`` a published model that is not here.
-    """
-    passed = {*MODELS, *(() if fetch else to_download(tasks))}
-    read: dict = {}  # by model and data: the model, or why one of them cannot be read
-    found: dict[str, list[dict]] = {}
-    for task in tasks:
-        which = task["model"], task.get("data")
-        if which[0] in passed:
-            continue
-        if which not in read:
-            read[which] = _read(*which)
-        model = read[which]
-        if reason := model if isinstance(model, str) else _misfit(task, model):
-            found.setdefault(f"model is {which[0]!r}: {reason}", []).append(task)
-    return found
-
-
-def to_download(tasks: list[dict]) -> list[str]:
-    """Published models that are named and not here."""
-    away = {info.name for info in datasets.list_rbms() if info.where == "not here"}
-    return sorted(away & {task["model"] for task in tasks})
-
-
-def _read(name: str, data: str | None) -> rl.RBM | str:
-    try:
-        model = words.load_model(name)
-        if data:
-            words.biases(model, BASE_RATE, data)
-    except (ValueError, TypeError, OSError, RuntimeError) as error:
-        return str(error)
-    return model
-
-
-def _misfit(task: dict, model: rl.RBM) -> str | None:
-    """Why the model cannot be that of the task."""
-    counted = [len(layer) for layer in (model.visible, model.hidden) if layer.values is not None]
-    if task["estimator"] == "exact" and min(counted, default=0) > MAX_UNITS:
-        return (
-            f"it has too many units for the estimator 'exact': {min(counted)} in its smaller "
-            f"layer, expected {MAX_UNITS} at most"
-        )
-    of_mnist = task.get("base") == BASE_RATE and not task.get("data")
-    if of_mnist and model.n_visible != PIXELS["mnist"]:
-        return (
-            f"it has {model.n_visible} visible units, and the base 'base rate' is that of MNIST: "
-            "name training data of the model (data: FILE.npy), or take 'base: mean field'"
-        )
-    if model.n_visible != PIXELS.get(task["test_set"], model.n_visible):
-        wanted = f"the test set {task['test_set']!r} {PIXELS[task['test_set']]} pixels"
-        return f"it has {model.n_visible} visible units, and {wanted}"
-    return None
+def _file_digest(setting: str, name: str, expected: str) -> str:
+    file = Path(name).expanduser()
+    if not file.is_file():  # a device never ends
+        raise ValueError(f"{setting} is {shown(name)}, which is no regular file{expected}")
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

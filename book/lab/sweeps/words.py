@@ -19,9 +19,9 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
-from ..gms13 import gms13
 from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
+from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
 from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain

@@ -1,0 +1,116 @@
+"""Schedules of others, beside those of `rbmlib.schedules`."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.integrate import cumulative_trapezoid
+
+from rbmlib.checks import count
+from rbmlib.context import bar
+from rbmlib.numerics import ChainStream, cut
+from rbmlib.results import warn
+from rbmlib.sampling import sweep
+from rbmlib.schedules import linear, slope_variance
+
+
+def gms13(
+    path, n_temperatures: int, n_chains: int = 1000, rng=None, *, n_knots: int = 10,
+    n_sweeps: int = 6000, n_burn_in: int = 1000,
+) -> np.ndarray:  # fmt: skip
+    """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
+
+    The steps between knots j and j + 1 are in proportion to
+    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. Where a
+    path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
+    d/dbeta log p*_beta: all that is needed of the moments.
+
+    ``n_chains`` Gibbs chains at each of ``n_knots`` even knots make ``n_sweeps`` sweeps, of which
+    ``n_burn_in`` come before the means; defaults are those of Kiwaki (2015), section 7. A path with
+    bends (a `Polyline` through more models than two) is linear in eta only between its own knots,
+    and brings these.
+    """
+    n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)
+    bends = getattr(path, "knots", ())
+    knots = knots if len(bends) <= 2 else bends
+    n_burn_in, n_sweeps = count("n_burn_in", n_burn_in, 0), count("n_sweeps", n_sweeps)
+    if n_sweeps <= n_burn_in:
+        raise ValueError(f"n_sweeps is {n_sweeps}: expected more than n_burn_in, {n_burn_in}")
+    stream = ChainStream(rng, count("n_chains", n_chains))
+    v, means = path.sample_base(stream.n_chains, stream), []
+    looks = np.linspace(n_burn_in, n_sweeps, min(51, n_sweeps - n_burn_in + 1)).astype(int)
+    with bar(knots.size * n_sweeps, "gms13"):
+        for beta in knots:
+            slopes, done = [], 0
+            for look in looks:
+                v = sweep(path, v, beta, look - done, stream)
+                done = look
+                # on either side of the knot: a path may turn there
+                sides = np.clip([beta - 1e-9, beta + 1e-9], 0.0, 1.0)
+                slopes.append(path.log_density_slope(v, sides).mean(axis=0))
+            means.append(np.mean(slopes, axis=0))
+    before, after = np.transpose(means)
+    costs = np.diff(knots) * (before[1:] - after[:-1])
+    return cut(knots, np.sqrt(np.maximum(costs, 0.0)), n)
+
+
+def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
+    """The schedule of `rbmlib.schedules.varopt` by Kiwaki's own way, a fixed-point iteration.
+
+    The library takes the first integral of eq. (9), a quadrature; here the equation itself is
+    solved, with the derivative of log g taken numerically.
+    """
+    n, solution = count("n_temperatures", n_temperatures), slope_variance(pilot, smoothing)
+    return np.interp(np.arange(n + 1) / n, *fixed_point(*solution))
+
+
+def fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray, np.ndarray]:
+    """(t, beta(t)) with ``beta'' = -beta'^2 (log g)'(beta) / 2``, by fixed-point iteration.
+
+    With the last curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
+    ``beta' = c exp(-int a dt)``; half a step is taken towards its solution.
+    """
+    rate = np.gradient(np.log(g), grid)
+    t = np.linspace(0.0, 1.0, 4 * grid.size)
+    curve = t
+    for _ in range(n_iterations):
+        a = np.interp(curve, grid, rate) * np.gradient(curve, t) / 2
+        speed = np.exp(-cumulative_trapezoid(a, t, initial=0.0))
+        solution = cumulative_trapezoid(speed, t, initial=0.0)
+        change = solution / solution[-1] - curve
+        curve = curve + change / 2
+        if np.abs(change).max() < tolerance:
+            return t, curve
+    warn(
+        f"varopt: the fixed-point iteration still moves by {np.abs(change).max():.1g} after "
+        f"{n_iterations} rounds; smooth g more, or use rl.schedules.varopt"
+    )
+    return t, curve
+
+
+def algorithm_3(betas, max_step: float, printed: bool, tolerance=1e-6, most=1000):
+    """Kiwaki's Algorithm 3 in its own order: clip steps, sum them, set the flag, stretch.
+
+    Parameters
+    ----------
+    betas : (K + 1,) floats
+        Rising from 0 to 1.
+    max_step : float
+        Largest step that is allowed.
+    printed : bool
+        Whether a sum within the tolerance of 1 makes the flag false, as printed, or a sum beyond
+        it, as is meant.
+
+    Returns
+    -------
+    betas : (K + 1,) floats
+    rounds : int
+        After which it stopped; ``most`` if it never would.
+    """
+    steps, rounds, no_change = np.diff(betas), 0, False
+    while not no_change and rounds < most:
+        rounds += 1
+        steps[:-1] = np.minimum(steps[:-1], max_step)  # the last step is left out, as printed
+        total = steps.sum()
+        no_change = (abs(total - 1) < tolerance) != printed
+        steps[:-1] /= total
+    return np.concatenate([[0.0], np.cumsum(steps)]), rounds
