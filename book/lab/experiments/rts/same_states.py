@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
+from rbmbook.carlson2016.small import PRIORS
 from rbmbook.experiments.varopt.trainings import Training
 from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
-from rbmbook.timing import timed
 from rbmlib import (
     mbar_of_sample,
     parallel_tempering,
@@ -25,12 +25,6 @@ from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
 from rbmlib.numerics import logmeanexp
 
-PRIORS = {
-    "uniform": lambda betas: np.ones_like(betas),
-    "ends": lambda betas: 1 + np.exp(-betas / 0.1) + np.exp(-(1 - betas) / 0.1),
-    "rising": lambda betas: np.exp(2 * betas),
-    "falling": lambda betas: np.exp(-2 * betas),
-}  # of the temperatures, up to a factor
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
     f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
     for name, method, n in (("pcd_10", "pcd", 18), ("cd1_10", "cd", 2))
@@ -94,18 +88,6 @@ def _bootstrapped(
     return run, more
 
 
-@register(ESTIMATORS, "mbar_time")
-def _mbar_time(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_states: int = 10_000):
-    """Processor seconds of one estimate by MBAR from states drawn again, as in "bootstrapped"."""
-    run = rts(path, betas, n_chains, n_sweeps, seed)
-
-    def one_estimate():
-        return bootstrap_tempered(run.states, 1, n_states, seed, skip=n_sweeps // 10, n_mbar=1)
-
-    drawn, seconds = timed(one_estimate)
-    return run, {"mbar": float(drawn["mbar"][0]), "mbar_seconds": round(seconds, 2)}
-
-
 def short_start(path, betas, seed, n_chains: int, n_steps: int):
     """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
     first = pilot(path, betas, n_chains, n_steps, np.random.default_rng([seed, 1]))
@@ -150,17 +132,16 @@ def _moves(
         path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
     )
     sample = simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
-    found: dict[str, list[float]] = {"rts": [], "sd": [], "rsd": []}
-    for i in range(n_runs):
-        one = sample.of_chains(slice(i * n_chains, (i + 1) * n_chains))
-        found["rts"].append(rts_of_sample(one).log_z)
-        for kind in ("sd", "rsd"):
-            found[kind].append(transition_rts(one, kind=kind, n_groups=2).log_z)
+    groups = [sample.of_chains(slice(i, i + n_chains)) for i in range(0, every, n_chains)]
+    found = {"rts": [rts_of_sample(one).log_z for one in groups]}
+    for kind in ("sd", "rsd"):
+        found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
     run = rts_of_sample(sample)
     columns = {"round_trips": run.details["round_trips"]}
     for name, values in found.items():
-        columns |= {f"{name}_mean": np.mean(values), f"{name}_variance": np.var(values)}
-    return run, {name: float(value) for name, value in columns.items()}
+        columns |= {f"{name}_mean": float(np.mean(values))}
+        columns |= {f"{name}_variance": float(np.var(values))}
+    return run, columns
 
 
 # images --------------------------------------------------------------------------------------
