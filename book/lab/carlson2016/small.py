@@ -224,14 +224,6 @@ def gradient_spread(seed: int, n_groups: int = 160, n_chains: int = 400) -> dict
     return found
 
 
-def moves_of(sample) -> np.ndarray:
-    """How often a chain went from each beta to each: (K, K)."""
-    index = np.vstack([sample.origin, sample.temperature]).astype(int)
-    moves = np.zeros((sample.betas.size, sample.betas.size))
-    np.add.at(moves, (index[:-1], index[1:]), 1)
-    return moves
-
-
 def conductance(moves: np.ndarray) -> np.ndarray:
     """At each cut of the ladder: the share of moves across over the time on the lesser side."""
     moves = moves / moves.sum()
