@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.carlson2016.rounds import distance, rounds
-from rbmbook.experiments.rts import beginnings  # registers its words
-from rbmbook.experiments.rts import same_states as rts
+from rbmbook.experiments.rts import same_states as rts  # registers its words
 from rbmbook.sweeps.words import ESTIMATORS
 
 BETAS = rl.schedules.linear(9)
@@ -50,19 +48,3 @@ def test_short_runs_are_counted_one_by_one():
 def test_a_prior_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="prior is 'steep': expected one of 'uniform'"):
         run("settled", n_sweeps=10, burn_in=1, prior="steep")
-
-
-@pytest.mark.parametrize("conditional", ["joint", "marginal"])
-@pytest.mark.parametrize("left_out", [0, 10])
-def test_first_rounds_are_those_of_longer_runs(left_out, conditional):
-    how = {"round_burn_in": left_out, "conditional": conditional, "n_chains": 30}
-    run_of_10, found = run("first_rounds", n_rounds=10, **how)
-    path = beginnings.given(PATH, conditional)
-    made = rounds(path, BETAS, 30, 3, 10, left_out=left_out, conditional=conditional)
-    assert (found["log_z_8"], run_of_10.log_z) == (made[7].log_z, made[9].log_z)
-    assert np.isnan(run_of_10.std_error)
-    assert found["distance_8"] == distance(made[7].shares)
-    assert found["least_distance"] == min(distance(one.shares) for one in made)
-    assert found["distance_8"] >= found["least_distance"]
-    assert found["counted"] > 2 * found["roughness_8"]
-    assert found["exact"] == pytest.approx(EXACT)

@@ -47,10 +47,6 @@ def span(found, form: str = ".2f") -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def not_run(name: str, sweep: str) -> Verdict:
-    return judge.left_open(name, f"not run: sweep {sweep}")
-
-
 def priced(verdict: Verdict, hours: float, sweep: str) -> Verdict:
     """The verdict; if it is open, with the price of the sweep that would decide it."""
     price = f"the sweep {sweep} would decide it ({hours:g} h, two cores)"
@@ -112,8 +108,7 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
         large = {m: np.abs(_errors(frame, m, "RTS", 1000, reading)) for m in (*RIVALS, "cd25_500")}
         large = {model: e for model, e in large.items() if len(e) >= FEWEST}
         off[reading] = each(bound, name, large, at_most=10, unit="nats")
-        own = each(bound, name, distances, at_most=0.5, unit="/K") | off[reading]
-        cases[reading] = own or {PUBLIC: not_run(name, "rts_public")}
+        cases[reading] = each(bound, name, distances, at_most=0.5, unit="/K") | off[reading]
     far = first[first["model"] == "h10"].groupby("begun")["distance_8"].mean()
     ours = f"max |r − c| K after eight rounds on h10: {span(far)}, by the reading"
     nats = span((v.effect for of in off.values() for v in of.values()), ".0f")
@@ -301,8 +296,9 @@ def of_start(name: str, frame, models, judged, sweep: str, hours: float) -> Verd
     """Over every reading of the start: ``judged(name, frame, model, reading)``."""
 
     def of(model, reading):
-        enough = len(_errors(frame, model, "RTS", 1000, reading)) >= FEWEST
-        return judged(name, frame, model, reading) if enough else not_run(name, sweep)
+        if len(_errors(frame, model, "RTS", 1000, reading)) < FEWEST:
+            return judge.left_open(name, f"not run: sweep {sweep}")
+        return judged(name, frame, model, reading)
 
     cases = {reading: {m: of(m, reading) for m in models} for reading in (*READINGS, PILOT)}
     found = depends("the start of RTS", cases)

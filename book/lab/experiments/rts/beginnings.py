@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from rbmbook.carlson2016.estimators import mixed_rts
-from rbmbook.carlson2016.rounds import GO_ON, ROUNDS, distance, roughness, rounds, rts_from_rounds
+from rbmbook.carlson2016.rounds import GO_ON, ROUNDS, rounds, rts_from_rounds
 from rbmbook.given_visible import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmbook.timing import timed
@@ -19,36 +19,6 @@ from rbmlib.estimators.rts import updated
 def given(path, conditional: str):
     """The path, as it is quick for what beta is drawn given."""
     return GivenVisible(path) if conditional == "marginal" else path
-
-
-def _last(made, started: float):
-    """log Z after the last round; ``std_error`` is empty: rounds of the same chains tell none."""
-    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
-    run = rts_of_sample(made[-1].sample)
-    return replace(run, **at_end, seconds=time.perf_counter() - started)
-
-
-@register(ESTIMATORS, "first_rounds")
-def _first_rounds(
-    path, betas, seed, *, n_chains: int = 100, n_rounds: int, round_burn_in: int = 0,
-    conditional: str = "joint",
-):  # fmt: skip
-    """The authors' rounds once more, as Figure 1 looks at them: after eight, and nearest to r.
-
-    ``distance_8`` is ``K max |r - c|`` after eight rounds, ``least_distance`` that of the best
-    round, ``roughness_8`` that of log c, and ``exact`` log Z by enumeration. ``counted`` is the
-    roughness after eight rounds whose c is counted, and ``empty`` the share of its empty bins.
-    """
-    started, path = time.perf_counter(), given(path, conditional)
-    where = path, betas, n_chains, seed
-    how = {"left_out": round_burn_in, "conditional": conditional}
-    made = rounds(*where, n_rounds, **how)
-    by_counts = rounds(*where, 8, column="visited", **how)[7]
-    far = [distance(one.shares) for one in made]
-    more = {"distance_8": far[7], "least_distance": min(far), "log_z_8": made[7].log_z}
-    more |= {"exact": exact(path.rbm).log_z, "roughness_8": roughness(made[7].shares)}
-    more |= {"counted": roughness(by_counts.shares), "empty": by_counts.empty}
-    return _last(made, started), more
 
 
 @register(ESTIMATORS, "rts_from_rounds")
@@ -87,4 +57,6 @@ def _ways_of_rounds(
     }
     more |= {"likelihood": float(joined[-1]), "likelihood_seconds": seconds}
     more["updates_seconds"] = timed(lambda: [updated(*one) for one in before])[1]
-    return _last(made, started), more
+    at_end = {"log_z": made[-1].log_z, "std_error": np.nan, "verdict": "inconclusive"}
+    seconds = time.perf_counter() - started
+    return replace(rts_of_sample(made[-1].sample), **at_end, seconds=seconds), more
