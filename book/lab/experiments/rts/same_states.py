@@ -9,18 +9,8 @@ import numpy as np
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
 from rbmbook.carlson2016.small import PRIORS
 from rbmbook.experiments.varopt.trainings import Training
-from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
-from rbmlib import (
-    mbar_of_sample,
-    parallel_tempering,
-    pilot,
-    reverse_ais,
-    rts,
-    rts_of_sample,
-    simulated_tempering,
-    ti,
-)
+from rbmlib import pilot, reverse_ais, rts, rts_of_sample, simulated_tempering
 from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
 from rbmlib.numerics import logmeanexp
@@ -30,47 +20,6 @@ MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
     for name, method, n in (("pcd_10", "pcd", 18), ("cd1_10", "cd", 2))
     for k in range(1, n + 1)
 }
-
-
-def side_by_side(estimates: dict) -> dict[str, float]:
-    columns: dict[str, float] = {}
-    for name, estimate in estimates.items():
-        columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
-    return columns
-
-
-@register(ESTIMATORS, "tempered")
-def _tempered(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, sampler: str = "simulated"
-):  # fmt: skip
-    """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
-    if one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
-        return _parallel(path, betas, seed, n_chains, n_sweeps)
-    run = rts(path, betas, n_chains, n_sweeps, seed)
-    sample, skip = run.states, n_sweeps // 10
-    others = {
-        "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
-        "ti": ti(sample, rao_blackwell=False, skip=2),
-        "ti_rb": ti(sample, rule="corrected", skip=2),
-        "mbar": mbar_of_sample(sample, skip=skip),
-        "bar": bar_of_sample(sample, skip=skip),
-        "sd": transition_rts(sample, kind="sd", n_groups=20),
-        "rsd": transition_rts(sample, n_groups=20),
-    }
-    return run, {"round_trips": run.details["round_trips"]} | side_by_side(others)
-
-
-def _parallel(path, betas, seed, n_chains, n_sweeps):
-    """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
-    anneal = max(1, n_sweeps // (10 * betas.size))
-    sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
-                                anneal_sweeps=anneal)  # fmt: skip
-    run = mbar_of_sample(sample, skip=n_sweeps // 10)
-    others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
-    trips = sample.round_trips.sum() / n_chains
-    assert sample.swap_rates is not None  # as parallel tempering always has them
-    more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
-    return run, more | side_by_side(others)
 
 
 @register(ESTIMATORS, "bootstrapped")
