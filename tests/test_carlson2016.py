@@ -101,6 +101,20 @@ def test_the_tracker_is_compared_where_ais_is_sound():
     assert (row["lost"], row["ESS there"]) == (1.5, 60)
 
 
+def test_trainings_are_those_of_chains_gain_and_seed():
+    """That of the paper's chains first; looks in their order, none of the larger AIS."""
+    rows = [
+        {"n_chains": n, "gain": 0.2, "seed": seed, "n_annealed": annealed, "look": look,
+         "n_updates": 2000, "n_looks": 20}
+        for n, seed, annealed in ((400, 1, 100), (2000, 1, 100), (400, 2, 100), (400, 1, 1000))
+        for look in (2, 1)
+    ]  # fmt: skip
+    found = tracking.trainings(pd.DataFrame(rows))
+    names = ["2,000 chains, α = 0.2", "400 chains, α = 0.2", "400 chains, α = 0.2, seed 2"]
+    assert [*found] == names
+    assert all(run["update"].tolist() == [100, 200] for run in found.values())
+
+
 def test_seconds_an_update():
     spent = {"sampling": 3.0, "tracking": 0.6}
     parts = tracking.parts(6.6, spent, summing=0.1, look=5.0)
@@ -251,7 +265,8 @@ def test_unstable_ti_depends_on_what_is_put_into_empty_bins():
 def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     def of(*lost):
         looks = {"best update, tracked": 1300, "by AIS": 1400, "ESS at it": 90.0}
-        return judged.early_stopping({i: looks | {"lost": x} for i, x in enumerate(lost)})
+        found = {f"400 chains, seed {i}": looks | {"lost": x} for i, x in enumerate(lost)}
+        return judged.early_stopping(found | {"2,000 chains": looks | {"lost": 9.0}})
 
     assert of(0.1, 0.0, 0.2).outcome == REPRODUCED
     assert of(2.1, 2.0, 2.2).outcome == CONTRADICTED
@@ -282,8 +297,11 @@ def test_gains_of_the_matrix_of_moves_are_those_of_trainings():
 
 
 def test_slow_gains_are_left_open_and_others_are_not():
-    found = {g: {"largest": x, "RMS difference": 0.2} for g, x in ((0.05, 2.0), (0.2, 0.6))}
-    of_paper = {"largest": 0.5, "RMS difference": 0.2}
-    assert judged.tracks(of_paper, found).outcome == OPEN
-    assert judged.tracks(of_paper, found | {0.05: found[0.2]}).outcome == REPRODUCED
-    assert judged.tracks(of_paper, found | {0.2: found[0.05]}).outcome == CONTRADICTED
+    def of(**largest):
+        found = {"2,000 chains, α = 0.2": 0.5, "400 chains, α = 0.2": 0.6}
+        found |= {f"400 chains, α = 0.{gain[1:]}": x for gain, x in largest.items()}
+        return judged.tracks({k: {"largest": x, "RMS difference": 0.2} for k, x in found.items()})
+
+    assert of(g05=2.0).outcome == OPEN
+    assert of(g05=0.6).outcome == REPRODUCED
+    assert of(g05=2.0, g5=2.0).outcome == CONTRADICTED

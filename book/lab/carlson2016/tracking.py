@@ -17,12 +17,15 @@ N_STEPS, N_DRAWS = 2, 3  # steps of a measured training, and draws of chains for
 LOOK_EVERY = 100  # updates
 
 
-def trainings(stored: pd.DataFrame) -> tuple[pd.DataFrame, dict[float, pd.DataFrame]]:
-    """The table of the sweep ``tracking``: looks with 2,000 chains; and with 400, by the gain."""
+def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The looks of each training, that of the paper's 2,000 chains first."""
     looks = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
     looks["update"] = looks["look"] * looks["n_updates"] // looks["n_looks"]
-    of = {key: run.reset_index() for key, run in looks.groupby(["n_chains", "gain"])}
-    return of.pop((2000, 0.2)), {gain: run for (_, gain), run in of.items()}
+    first, found = looks["seed"].min(), {}
+    for (n, gain, seed), run in looks.groupby([-looks["n_chains"], "gain", "seed"]):
+        name = f"{-n:,} chains, α = {gain}" + (f", seed {seed}" if seed > first else "")
+        found[name] = run.reset_index()
+    return found
 
 
 def against_ais(run: pd.DataFrame) -> dict:
