@@ -270,9 +270,8 @@ def dominates(name, frame, model, reading) -> Verdict:
     for other in RIVALS[model]:
         pairs = ((_errors(frame, model, m, k, reading) for m in (other, "RTS")) for k in LENGTHS)
         long = [(e, rts) for e, rts in pairs if min(len(e), len(rts)) >= FEWEST]
-        n = min(len(e) for e, _ in long)
-        both = np.column_stack([e[:n] for e, _ in long]), np.column_stack([rts for _, rts in long])
-        ratios[f"{other} over RTS"] = mean_ratio(*both)
+        sides = ([x[: min(map(len, of))] for x in of] for of in zip(*long, strict=True))
+        ratios[f"{other} over RTS"] = mean_ratio(*map(np.column_stack, sides))
     return together(each(effect, name, ratios, **RISES))
 
 
