@@ -407,13 +407,13 @@ def continuous_beta(curves) -> Verdict:
     return priced(found, 3, "rts_public_temperatures")
 
 
-def cost(times: pd.DataFrame, n_units=(784, 10), k: int = 100) -> Verdict:
+def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdict:
     """ "Prohibitive": the 200 estimates of a point of Figure 4 by MBAR would take over an hour.
 
-    A sweep takes the weights twice, and the draw of beta, which tempering needs anyway, seven
-    operations a temperature; RTS adds a sum.
+    Operations of a sweep of v × h units, and of the draw of beta, which tempering needs anyway;
+    RTS adds a sum for each of k temperatures.
     """
-    name, share = "carlson-cost", k / (4 * math.prod(n_units) + 7 * k)
+    name, share = "carlson-cost", k / (4 * v * h + 8 * v + 6 * h + 7 * k - 2)
     few, many = (times["mbar_seconds"][times["n_temperatures"] == n] for n in (999, 3000))
     hours, error = 200 * many.mean() / 3600, few.std() / few.mean() / math.sqrt(len(many))
     needed = ms.measured(hours, error, len(few) - 1, "log")
