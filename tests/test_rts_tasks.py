@@ -48,17 +48,3 @@ def test_short_runs_are_counted_one_by_one():
 def test_a_prior_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="prior is 'steep': expected one of 'uniform'"):
         run("settled", n_sweeps=10, burn_in=1, prior="steep")
-
-
-@pytest.mark.parametrize("conditional", ["joint", "marginal"])
-@pytest.mark.parametrize("left_out", [0, 10])
-def test_first_rounds_are_those_of_longer_runs(left_out, conditional):
-    how = {"round_burn_in": left_out, "conditional": conditional, "n_chains": 30}
-    run_of_10, found = run("first_rounds", n_rounds=10, **how)
-    _, same = run("rounds", n_sweeps=500, **how)
-    assert found["log_z_8"] == pytest.approx(same["log_z_400"])
-    assert run_of_10.log_z == pytest.approx(same["log_z_500"])
-    assert found["least_distance"] == pytest.approx(same["least_distance"])
-    assert found["distance_8"] >= found["least_distance"]
-    assert found["counted"] > 2 * found["roughness_8"]
-    assert found["exact"] == pytest.approx(EXACT)

@@ -14,7 +14,6 @@ from rbmbook.experiments import estimate, tracking
 from rbmbook.experiments.reference import _both_directions
 from rbmbook.experiments.rts import same_states as rts
 from rbmbook.experiments.varopt import annealing
-from rbmbook.rivals import bar_of_sample
 from rbmlib.__main__ import main
 from rbmlib.automatic.problem import Problem
 from rbmlib.automatic.three_runs import three_runs
@@ -115,43 +114,6 @@ def test_exact_values_are_said_to_be_exact(capsys, saved, model):
     content = json.loads(capsys.readouterr().out)
     exact = rl.exact(model).log_z
     assert (content["verdict"], content["interval"]) == ("exact", [exact, exact])
-
-
-def test_columns_of_tempered_tasks_are_the_estimators_they_name(path):
-    n = 200
-    run, columns = quiet(rts._tempered, path, BETAS, 5, n_chains=20, n_sweeps=n)
-    again = quiet(rl.rts, path, BETAS, 20, n, 5)
-    sample, skip = again.states, n // 10
-    assert (run.log_z, run.std_error) == (again.log_z, again.std_error)
-    wanted = {
-        "ts": rl.rts_of_sample(sample, rao_blackwell=False, skip=2),
-        "ti": rl.ti(sample, rao_blackwell=False, skip=2),
-        "ti_rb": rl.ti(sample, rule="corrected", skip=2),
-        "mbar": rl.mbar_of_sample(sample, skip=skip),
-        "bar": bar_of_sample(sample, skip=skip),
-        "sd": transition_rts(sample, kind="sd", n_groups=20),
-        "rsd": transition_rts(sample, n_groups=20),
-    }
-    same_columns(columns, wanted)
-    assert columns["round_trips"] == sample.round_trips.mean()
-
-
-def same_columns(columns, wanted):
-    values = [(w.log_z, w.std_error) for w in wanted.values()]
-    assert len({x for pair in values for x in pair}) == 2 * len(wanted)
-    for name, one in wanted.items():
-        assert (columns[name], columns[f"{name}_error"]) == (one.log_z, one.std_error), name
-
-
-def test_columns_of_parallel_tasks(path):
-    run, columns = quiet(
-        rts._tempered, path, BETAS, 5, n_chains=6, n_sweeps=180, sampler="parallel"
-    )
-    sample = rl.parallel_tempering(path, BETAS, 6, 180, 5, start="annealed", anneal_sweeps=2)
-    same_columns(columns, {"bar": bar_of_sample(sample, skip=18), "ti": rl.ti(sample, skip=1)})
-    assert run.log_z == rl.mbar_of_sample(sample, skip=18).log_z
-    assert columns["least_swapped"] == sample.swap_rates.min() < sample.swap_rates.max()
-    assert columns["round_trips"] == sample.round_trips.sum() / 6
 
 
 def test_columns_of_annealed_tasks_say_which_way(path):

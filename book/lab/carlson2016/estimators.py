@@ -12,6 +12,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import softmax
 
 from rbmlib import Estimate, TemperedSample, solve_mbar
 from rbmlib._kernels import float_sums
@@ -31,22 +33,18 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     One sample gives eq. (12) back.
     """
     samples = list(samples)
-    sizes = np.array([s.n_sweeps * s.n_chains for s in samples], float)
-    sizes /= sizes.sum()
-    c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) / (s.n_sweeps * s.n_chains) for s in samples])
+    n = np.array([s.n_sweeps * s.n_chains for s in samples], float)
+    sizes = n / n.sum()
+    c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in samples]) / n[:, None]
     offsets = np.array([np.log(s.prior) - s.log_z_path for s in samples])
     counts = sizes @ c
-
-    def model(x):
-        logits = offsets + x
-        return np.exp(logits - logsumexp(logits, axis=1)[:, None])
 
     def value(x):
         return counts @ x - sizes @ logsumexp(offsets + x, axis=1)
 
     x = updated(samples[-1].log_z_path, samples[-1].prior, c[-1])
     for _ in range(1000):
-        q = model(x)
+        q = softmax(offsets + x, axis=1)
         gradient = counts - sizes @ q
         if np.abs(gradient).max() < tolerance:
             break
@@ -69,11 +67,15 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
-    moves = np.array([transition_sums(sample, chains, kind) for chains in groups])
-    whole = _log_z_path(sample, moves.sum(axis=0))
-    left_out = np.array([_log_z_path(sample, moves.sum(axis=0) - one)[-1] for one in moves])
-    n = len(groups)
-    std_error = float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+    moves = [transition_sums(sample, chains, kind) for chains in groups]
+
+    def log_z_path(moves):
+        return updated(sample.log_z_path, sample.prior, stationary(moves))
+
+    every, n = sum(moves), len(groups)
+    whole = log_z_path(every)
+    left_out = [log_z_path(every - one)[-1] for one in moves]
+    std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
         text = "some betas were never visited, so that there is no single stationary law"
@@ -88,8 +90,6 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
 
 def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
     """Sums over moves of some chains, from each beta to each: (K, K)."""
-    from scipy.sparse import csr_array
-
     k = sample.betas.size
     old = sample.temperature[:-1][:, chains].ravel()
     if kind == "sd":
@@ -99,8 +99,7 @@ def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)
-        logits = delta[rows, None] * sample.betas + offsets
-        q = np.exp(logits - logsumexp(logits, axis=1)[:, None])
+        q = softmax(delta[rows, None] * sample.betas + offsets, axis=1)
         n = len(q)
         out += csr_array((np.ones(n), (old[rows], np.arange(n))), shape=(k, n)) @ q
     return out
@@ -111,14 +110,10 @@ def stationary(moves) -> np.ndarray:
     total = moves.sum(axis=1)
     if not (total > 0).all():
         return np.full(len(moves), np.nan)
-    p = moves / total[:, None]
-    equations = np.vstack([p.T - np.eye(len(p)), np.ones(len(p))])
-    law = np.linalg.lstsq(equations, np.append(np.zeros(len(p)), 1.0), rcond=None)[0]
+    k = len(moves)
+    equations = np.vstack([(moves / total[:, None]).T - np.eye(k), np.ones(k)])
+    law = np.linalg.lstsq(equations, np.append(np.zeros(k), 1.0), rcond=None)[0]
     return np.where(law > 0, law, np.nan)
-
-
-def _log_z_path(sample, moves) -> np.ndarray:
-    return updated(sample.log_z_path, sample.prior, stationary(moves))
 
 
 def bootstrap_tempered(

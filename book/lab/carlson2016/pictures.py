@@ -25,9 +25,9 @@ def first_rounds(history, betas) -> None:
     _, axes = plt.subplots(len(history), 2, figsize=(8.5, 2.3 * len(history)), sharex=True)
     for (name, made), row in zip(history.items(), axes, strict=True):
         for i in (0, 1, 3, 7):
-            color, one = VIRIDIS(i / 8), made[i]
-            row[0].plot(betas, one.sample.log_z_path, color=color, label=f"round {i + 1}")
-            row[1].plot(betas, np.log(one.shares), color=color)
+            look = {"color": VIRIDIS(i / 8), "label": f"round {i + 1}"}
+            row[0].plot(betas, made[i].sample.log_z_path, **look)
+            row[1].plot(betas, np.log(made[i].shares), **look)
         row[0].set(ylabel=f"{name}\nlog Ẑ (nats)")
         row[1].set(ylabel="log ĉ")
         row[1].axhline(-np.log(betas.size), color="black", lw=0.8, ls="--")
@@ -54,29 +54,27 @@ def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
 
 def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
     """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
-    if "n_images" in frame:  # of RAISE with a chain an image, as in the paper
-        frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
+    # RAISE with a chain an image, as in the paper
+    frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
+    frame = frame.assign(begun=frame["begun"].where(frame["method"] == "RTS", ""))
+    frame = frame[frame["begun"].isin(["", *STARTS])]
     figure, axes = plt.subplots(len(models), 2, figsize=(9.3, 2.9 * len(models)), squeeze=False)
     for (left, right), model in zip(axes, models, strict=True):
         runs = frame[frame["model"] == model]
-        for method, own in runs.groupby("method"):
-            for begun, points in own.groupby("begun") if method == "RTS" else [("", own)]:
-                if begun and begun not in STARTS:
-                    continue
-                look = plots.method(str(method), f"{method}, {begun}" if begun else str(method))
-                look |= {"linestyle": STARTS[begun]} if begun else {}
-                errors = points.groupby("steps")["error"]
-                left.errorbar(errors.mean().index, errors.mean(), 2 * errors.sem().fillna(0),
-                              capsize=3, **look)  # fmt: skip
-                right.plot(errors.apply(rmse), **look)
+        for (method, begun), points in runs.groupby(["method", "begun"]):
+            look = plots.method(method, f"{method}, {begun}" if begun else method)
+            look |= {"linestyle": STARTS[begun]} if begun else {}
+            errors = points.groupby("steps")["error"]
+            bars = {"yerr": 2 * errors.sem().fillna(0), "capsize": 3}
+            left.errorbar(errors.mean().index, errors.mean(), **bars, **look)
+            right.plot(errors.apply(rmse), **look)
         left.axhline(0, color="black", lw=0.8)
         left.set(xscale="log", yscale="symlog", ylabel=f"{model}\nmean error (nats)")
         right.set(xscale="log", yscale="log", ylabel="RMSE (nats)")
     for ax in axes[-1]:
         ax.set_xlabel("sweeps of a chain" + (", uniform base" if uniform else ""))
-    pairs = [zip(*ax.get_legend_handles_labels()[::-1], strict=True) for ax in axes[:, 0]]
-    handles = dict(pair for of_axes in pairs for pair in of_axes)
-    figure.legend(handles.values(), handles, loc="outside lower center", ncols=3, fontsize=8)
+    lines = {line.get_label(): line for ax in axes[:, 1] for line in ax.get_lines()}
+    figure.legend(lines.values(), lines, loc="outside lower center", ncols=3, fontsize=8)
 
 
 def by_temperatures(curves: Mapping[str, pd.DataFrame]) -> None:
@@ -95,40 +93,27 @@ def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
     """Figure 5: likelihoods along trainings, a panel each; lines tracked, circles by AIS."""
     _, axes = plt.subplots(1, len(trainings), figsize=(9.5, 3.4))
     for ax, (title, run) in zip(axes, trainings.items(), strict=True):
-        shift = run["tracked"] - run["log_z"]
+        sound = run["ess"] >= 50
         for name, colour in TRACKED.items():
+            by_ais = run[name] + run["tracked"] - run["log_z"]
             ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
-            sound = run["ess"] >= 50
-            for kept, face in ((sound, colour), (~sound, "none")):
-                circles = {"color": colour, "mfc": face, "ms": 4, "ls": ""}
-                ax.plot(run["update"][kept], (run[name] + shift)[kept], "o", **circles)
+            ax.plot(run["update"][sound], by_ais[sound], "o", color=colour, ms=4)
+            ax.plot(run["update"][~sound], by_ais[~sound], "o", color=colour, mfc="none", ms=4)
         ax.set(xlabel="update", title=title)
     axes[0].set_ylabel("mean log-likelihood (nats); circles: AIS")
     axes[-1].legend(fontsize=8)
 
 
-def gains(trainings: Mapping[float, pd.DataFrame]) -> None:
-    """Tracked log Z less that of AIS, where AIS is sound, for three step sizes."""
-    _, ax = plt.subplots(figsize=(6.5, 3))
-    for (gain, run), colour in zip(trainings.items(), VIRIDIS((0.1, 0.45, 0.8)), strict=True):
-        sound = run[run["ess"] >= 50]
-        off = sound["tracked"] - sound["log_z"]
-        ax.plot(sound["update"], off, "o-", ms=3, color=colour, label=f"α = {gain}")
-    ax.axhline(0, color="black", lw=0.8)
-    ax.set(xlabel="update", ylabel="tracked log Z − AIS (nats)")
-    ax.legend(fontsize=8)
-
-
 def knots(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
     """Figure 7, right: shares of moves from each beta by base, and the conductance of each cut."""
-    middle = (betas[1:] + betas[:-1]) / 2
     _, axes = plt.subplots(1, 3, figsize=(9.3, 3))
     for ax, (name, counts) in zip(axes, moves.items(), strict=False):
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         ax.imshow(np.sqrt(shares), origin="lower", extent=(0, 1, 0, 1), cmap="viridis", vmax=0.6)
         ax.set(xlabel="β after", ylabel="β before", title=name)
         ax.grid(visible=False)
-        axes[2].plot(middle, conductances[name], **plots.method(name, markers=False))
+        look = plots.method(name, markers=False)
+        axes[2].plot((betas[1:] + betas[:-1]) / 2, conductances[name], **look)
     axes[2].set(yscale="log", xlabel="β", ylabel="conductance")
     axes[2].legend(fontsize=8)
 
@@ -139,21 +124,18 @@ def matrix_of_moves(by_length, trainings) -> None:
     ``by_length[n][kind]`` and ``trainings[model][kind]``: root mean squared errors of tasks.
     """
     _, (left, right) = plt.subplots(1, 2, figsize=(9.3, 3.4), sharey=True)
-    named = {"sd": ("counts", "SD"), "rsd": ("TI-RB", "RSD")}
-    for i, (kind, names) in enumerate(named.items()):
-        look = plots.method(*names)
+    for i, (kind, look) in enumerate((("sd", "counts"), ("rsd", "TI-RB"))):
         for ax, cases in ((left, by_length), (right, trainings)):
             used = {k: e for k, e in cases.items() if np.isfinite(e[kind]).all()}
             ratios = [rmse_ratio(e[kind], of=e["rts"]) for e in used.values()]
             middle = np.exp([r.value for r in ratios])
             low, high = np.exp([r.interval(0.05) for r in ratios]).T
             at = list(used) if ax is left else np.arange(len(used)) + 0.2 * i
-            own = look if ax is left else look | {"linestyle": ""}
-            ax.errorbar(at, middle, [middle - low, high - middle], capsize=3, **own)
+            how = plots.method(look, kind.upper()) | ({"linestyle": ""} if ax is right else {})
+            ax.errorbar(at, middle, [middle - low, high - middle], capsize=3, **how)
     for ax in (left, right):
         ax.axhline(1, color="black", lw=0.8)
-    printed = plots.method("published", "printed: about 10% less", markers=False)
-    left.axhline(0.9, **printed)
+    left.axhline(0.9, **plots.method("published", "printed: about 10% less", markers=False))
     left.set(xscale="log", xlabel="sweeps of each chain that are used, pcd_10")
     left.set_ylabel("RMSE over that of RTS")
     right.set_xticks(range(len(trainings)), list(trainings), rotation=60, ha="right", fontsize=7)

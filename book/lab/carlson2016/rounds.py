@@ -20,13 +20,12 @@ ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the 
 
 
 class Round(NamedTuple):
-    """A round: its states, its shares c, the guess of log Z after it, and its empty betas."""
+    """A round: its states, its shares c, and the guess of log Z after it."""
 
     sample: rl.TemperedSample
     shares: np.ndarray
     log_z: float
     guesses: np.ndarray
-    empty: float  # share of the betas that no chain had, or had with chance 0
 
 
 def equal_guesses(path, betas) -> np.ndarray:
@@ -59,11 +58,11 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
                                            conditional=conditional)  # fmt: skip
         sample = start
         c = getattr(sample, column)[0, :, 0].sum(axis=0)
-        empty, c = float((c == 0).mean()), c + (EMPTY if column == "visited" else 0)
+        c = c + (EMPTY if column == "visited" else 0)
         c = c / c.sum()
         log_z = update(sample.log_z_path, sample.prior, c)
         value = float(log_z[-1] - log_z[0] + path.log_z_base)
-        made.append(Round(sample, c, value, log_z, empty))
+        made.append(Round(sample, c, value, log_z))
         if distance(c) < until:
             break
         start = {"fresh": sample.states, "same β": sample, "from the base": "base"}[go_on]
@@ -88,17 +87,6 @@ def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditi
     )  # fmt: skip
     run = rl.rts_of_sample(sample, rao_blackwell=rao_blackwell)
     return replace(run, settings=run.settings | {"start": "paper"}), made
-
-
-def roughness(shares) -> float:
-    """Mean absolute second difference of the logarithms of shares along the ladder.
-
-    Examples
-    --------
-    >>> roughness(np.exp([0.0, 1.0, 0.0, 1.0]))
-    2.0
-    """
-    return float(np.abs(np.diff(np.log(shares), n=2)).mean())
 
 
 def distance(shares) -> float:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from .. import judge, measured
+from .. import measured
 from ..datasheet import load_reference
 from ..errors import rmse
 from ..measured import Measured
 from ..page import number, pick
 from ..stored import is_stored, stored_results
-from ..verdicts import OPEN, Verdict
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = {"rts": "RTS", "rts_from_rounds": "RTS", "ais": "AIS", "raise": "RAISE"}
@@ -36,6 +35,7 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
     known = {model: reference.log_z for model, reference in load_reference().items()}
     frame["error"] = frame["log_z"] - frame["model"].map(known)
+    frame["n_images"] = frame.get("n_images", np.nan)
     how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
@@ -49,23 +49,6 @@ def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
     for column, value in where.items():
         frame = frame[frame[column] == value]
     return frame["error"].to_numpy()
-
-
-def size_of_bias(errors) -> Measured:
-    mean = measured.mean_of(errors)
-    return mean._replace(value=abs(mean.value))
-
-
-def not_run(name: str, sweep: str) -> Verdict:
-    return judge.left_open(name, f"not run: sweep {sweep}")
-
-
-def priced(verdict: Verdict, hours: float, sweep: str) -> Verdict:
-    """The verdict, if it is open with the price of the sweep that would decide it."""
-    if verdict.outcome != OPEN:
-        return verdict
-    price = f"the sweep {sweep} would decide it ({hours:g} h, two cores)"
-    return verdict._replace(note=f"{verdict.note}; {price}".strip("; "))
 
 
 def span(errors) -> str:
@@ -92,36 +75,42 @@ def mean_and_rmse(errors) -> str:
 
 
 ESTIMATES = ("rts", "ts", "ti_rb", "ti", "mbar")
-DRAWN = 200  # estimates of a point, if the table does not say
 
 
 def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
-    """RMSE of estimates about the value of all states of a run, by their number of betas K."""
-    off = {c: np.hypot(runs[f"{c}_error"], runs[c] - runs["log_z"]) for c in ESTIMATES}
-    off["K"] = runs["n_temperatures"] + 1
-    squares = pd.DataFrame(off).set_index("K") ** 2
-    return np.sqrt(squares.groupby("K").mean())  # over the runs of 3 million states
+    """RMSE of estimates about the value of all states of a run, by their number of betas K.
+
+    ``n`` and ``n_mbar`` are the numbers of estimates: those of MBAR are fewer.
+    """
+    k = (runs["n_temperatures"] + 1).rename("K")
+    n = {c: runs["n_mbar" if c == "mbar" else "n_estimates"] for c in ESTIMATES}
+    squares = {c: n[c] * (runs[f"{c}_error"] ** 2 + (runs[c] - runs["log_z"]) ** 2) for c in n}
+    n, squares = (pd.DataFrame(x).groupby(k).sum() for x in (n, squares))
+    return np.sqrt(squares / n).assign(n=n["rts"], n_mbar=n["mbar"])
 
 
-def ratio_of(a, b, n_a: int = DRAWN, n_b: int = DRAWN) -> Measured:
+def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
     """Ratio of two RMSEs of so many independent estimates."""
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
 
-def growth(curve: pd.Series, n: int, least: int) -> Measured:
-    """By how much an RMSE grows from K = ``least`` to the largest K, by a line through all points.
+def over_100(curves: dict[str, pd.DataFrame], column: str) -> dict[str, Measured]:
+    """RMSE with 3,001 temperatures over that with 100, by model."""
+    ends = [3001, 100]
+    return {m: ratio_of(*c.loc[ends, column], *c.loc[ends, "n"]) for m, c in curves.items()}
 
-    The line is that of log RMSE against log K; each point has ``n`` independent estimates.
+
+def growth(curve: pd.DataFrame, least: int) -> Measured:
+    """By how much the RMSE of RTS grows from K = ``least`` to the largest K.
+
+    By a line of log RMSE against log K through all points, each of ``n`` independent estimates.
     """
-    curve = curve[curve.index >= least]
+    curve = curve.loc[least:]
     x = np.log(curve.index.to_numpy(dtype=float))
-    reach, about = x[-1] - x[0], x - x.mean()
-    slope = float(about @ np.log(curve.to_numpy()) / (about @ about))
-    error = np.sqrt(0.5 / n / (about @ about))
-    return measured.measured(np.exp(slope * reach), error * reach, n - 1, "log")
-
-
-MATRIX = ("rts", "sd", "rsd")
+    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum() * np.ptp(x)
+    error = np.sqrt(weights**2 @ (0.5 / curve["n"]))
+    value = np.exp(weights @ np.log(curve["rts"]))
+    return measured.measured(value, error, curve["n"].min() - 1, "log")
 
 
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
@@ -133,8 +122,8 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
     known = {model: reference.log_z for model, reference in load_reference().items()}
     known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
     found = {}
-    for model, tasks in pick(runs, estimator="moves").groupby("model"):
-        off = {kind: tasks[f"{kind}_mean"] - known[model] for kind in MATRIX}
-        squares = {kind: tasks[f"{kind}_variance"] + off[kind] ** 2 for kind in MATRIX}
-        found[str(model)] = {kind: np.sqrt(square).to_numpy() for kind, square in squares.items()}
+    for model, of in pick(runs, estimator="moves").groupby("model"):
+        off = {kind: of[f"{kind}_mean"] - known[model] for kind in ("rts", "sd", "rsd")}
+        squares = {kind: of[f"{kind}_variance"] + e**2 for kind, e in off.items()}
+        found[str(model)] = {kind: np.sqrt(x).to_numpy() for kind, x in squares.items()}
     return found

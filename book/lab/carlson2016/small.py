@@ -7,6 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, softmax
 
 import rbmlib as rl
 from rbmlib.estimators.ti import quadrature
@@ -34,8 +35,7 @@ class Small(NamedTuple):
 
     def shares(self, guesses) -> np.ndarray:
         """The exact q(beta_k) with these guesses (eq. 8)."""
-        weights = np.exp(self.truth - guesses)
-        return weights / weights.sum()
+        return softmax(self.truth - guesses)
 
 
 def small_model(seed: int) -> Small:
@@ -55,9 +55,8 @@ def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:
     rts = rl.rts_of_sample(sample)
     expected = sample.prior * np.exp(rts.log_z_path - sample.log_z_path)
     expected /= expected.sum()
-    logits = np.log(expected) - rts.log_z_path + sample.delta.ravel()[:, None] * small.betas
-    q = np.exp(logits - logits.max(axis=1)[:, None])
-    derivatives = expected - (q / q.sum(axis=1)[:, None]).mean(axis=0)
+    q = law_of_beta(sample.delta.ravel(), small.betas, rts.log_z_path - np.log(expected))
+    derivatives = expected - q.mean(axis=0)
     by_mbar = rl.solve_mbar(sample.delta, expected * sample.delta.size, small.betas).log_z[-1]
     routes = {"RTS, eq. (12)": rts.log_z, "likelihood (14)": float(mixed_rts([sample])[-1])}
     routes["MBAR, expected counts"] = float(by_mbar + small.path.log_z_base)
@@ -128,17 +127,12 @@ def largest_curvatures(small: Small, seed: int, n_places: int = 20) -> np.ndarra
     places = small.truth + np.random.default_rng(seed).normal(0, 1, (n_places, 20))
 
     def curvature(x):
-        shares = [np.exp(x + a) / np.exp(x + a).sum() for a in tilts]
-        return -sum(np.diag(q) - np.outer(q, q) for q in shares)
+        return -sum(np.diag(q) - np.outer(q, q) for q in (softmax(x + a) for a in tilts))
 
     return np.array([np.linalg.eigvalsh(curvature(x)).max() for x in places])
 
 
-# plain NumPy: control variates, and the operations of each step --------------------------------
-
-
-def _sigmoid(x):
-    return 1 / (1 + np.exp(-x))
+# control variates, in plain NumPy ---------------------------------------------------------------
 
 
 def _bits(p, rng):
@@ -147,19 +141,17 @@ def _bits(p, rng):
 
 def law_of_beta(delta, betas, log_z):
     """q(beta_k | x), eq. (7), of states with these slopes."""
-    logits = delta[..., None] * betas - log_z
-    q = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return q / q.sum(axis=-1, keepdims=True)
+    return softmax(delta[..., None] * betas - log_z, axis=-1)
 
 
 def sweeps_of_rts(rbm, b0, betas, log_z, n_chains, rng):
     """Algorithm 1 without end: beta, h, the chance of v, v, the slope, and q(k | x)."""
-    v = _bits(np.tile(_sigmoid(b0), (n_chains, 1)), rng)
+    v = _bits(np.tile(expit(b0), (n_chains, 1)), rng)
     k = rng.integers(betas.size, size=n_chains)
     while True:
         beta = betas[k][:, None]
-        h = _bits(_sigmoid(beta * (v @ rbm.weights + rbm.hidden_bias)), rng)
-        p = _sigmoid((1 - beta) * b0 + beta * (h @ rbm.weights.T + rbm.visible_bias))
+        h = _bits(expit(beta * (v @ rbm.weights + rbm.hidden_bias)), rng)
+        p = expit((1 - beta) * b0 + beta * (h @ rbm.weights.T + rbm.visible_bias))
         v = _bits(p, rng)
         on = ((v @ rbm.weights) * h).sum(axis=1)
         delta = v @ (rbm.visible_bias - b0) + h @ rbm.hidden_bias + on
@@ -193,45 +185,6 @@ def explained(watched: np.ndarray, added: np.ndarray) -> float:
     return 1 - (1 - fit.var() / added.var()) * (n - 1) / (n - 1 - watched.shape[1])
 
 
-class Counted(NamedTuple):
-    """Operations of one chain, K = 100, 784 × 10 units; and growth with twice the temperatures."""
-
-    sweep: int
-    draw: int  # of beta, which tempering needs anyway
-    sums: int  # that RTS adds
-    gradient: float  # of the likelihood of ten rounds of guesses
-    over_updates: float  # that gradient over the simple updates
-    mbar_many: float  # a Newton step of MBAR, many states: N K^2
-    mbar_few: float  # few states: K^3
-
-
-def counted() -> Counted:
-    """Sums, products, comparisons, exponentials and logarithms, as plain NumPy makes them."""
-    n_visible, n_hidden, k = 784, 10, 100
-
-    def of_law(n, k):  # q(k | x) of n states
-        return n * (7 * k - 2)
-
-    def of_gradient(k):  # ten softmaxes, each taken from the counts and added up
-        return 10 * (8 * k - 1)
-
-    def of_newton(n, k):  # the law, its two sums, their covariance, and Gaussian elimination
-        m = k - 1
-        solving = m * (m - 1) * (2 * m - 1) // 3 + 5 * m * (m - 1) // 2 + m**2 + 1
-        covariance = (2 * n - 1) * k**2 + k**2
-        return of_law(n, k) + 2 * (n - 1) * k + covariance + m + solving
-
-    return Counted(
-        sweep=4 * n_visible * n_hidden + 6 * n_hidden + 8 * n_visible,
-        draw=of_law(1, k),
-        sums=k,
-        gradient=of_gradient(k) / of_gradient(k // 2),
-        over_updates=of_gradient(k) / (3 * k),
-        mbar_many=of_newton(1000, 32) / of_newton(1000, 16),
-        mbar_few=of_newton(2, 64) / of_newton(2, 32),
-    )
-
-
 PRIORS = {
     "uniform": np.ones_like,
     "ends": lambda betas: 1 + np.exp(-betas / 0.1) + np.exp(-(1 - betas) / 0.1),
@@ -263,21 +216,12 @@ def gradient_spread(seed: int, n_groups: int = 160, n_chains: int = 400) -> dict
         drawn = [rl.sample(m, k, rng=rng).states for m, k in zip(levels, counts, strict=True) if k]
         v = rng.permutation(np.concatenate(drawn).astype(float))
         log_p = np.array([m.log_density(v) - z for m, z in zip(levels, log_z, strict=True)])
-        q = r[:, None] * np.exp(log_p - log_p.max(axis=0))
-        q = (q / q.sum(axis=0))[-1].reshape(n_groups, n_chains, 1)
-        f = v[:, :, None] * _sigmoid(v @ rbm.weights + rbm.hidden_bias)[:, None, :]
+        q = softmax(np.log(r)[:, None] + log_p, axis=0)[-1].reshape(n_groups, n_chains, 1)
+        f = v[:, :, None] * expit(v @ rbm.weights + rbm.hidden_bias)[:, None, :]
         f = f.reshape(n_groups, n_chains, -1)
         gradients = (q * f).sum(axis=1) / q.sum(axis=1)
         found[name] = ((gradients - gradients.mean(axis=0)) ** 2).sum(axis=1)
     return found
-
-
-def moves_of(sample) -> np.ndarray:
-    """How often a chain went from each beta to each: (K, K)."""
-    index = np.vstack([sample.origin, sample.temperature]).astype(int)
-    moves = np.zeros((sample.betas.size, sample.betas.size))
-    np.add.at(moves, (index[:-1], index[1:]), 1)
-    return moves
 
 
 def conductance(moves: np.ndarray) -> np.ndarray:

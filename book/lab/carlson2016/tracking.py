@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,31 +17,21 @@ N_STEPS, N_DRAWS = 2, 3  # steps of a measured training, and draws of chains for
 LOOK_EVERY = 100  # updates
 
 
-class Trainings(NamedTuple):
-    """The table of the sweep ``tracking``, one frame a training, one row a look."""
-
-    paper: pd.DataFrame  # 2,000 chains
-    by_gain: dict[float, pd.DataFrame]  # 400 chains
-    checked_again: pd.DataFrame  # looks of the gain 0.2 with 1,000 chains of AIS, by look
-
-
-def trainings(stored: pd.DataFrame) -> Trainings:
-    """The stored looks by training, with the number of updates before each, ``update``."""
-    looks = stored.sort_values("look")
+def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The looks of each training, that of the paper's 2,000 chains first."""
+    looks = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
     looks["update"] = looks["look"] * looks["n_updates"] // looks["n_looks"]
-    usual = looks[looks["n_annealed"] == 100]
-    few = usual[usual["n_chains"] == 400].groupby("gain")
-    return Trainings(
-        usual[usual["n_chains"] == 2000].reset_index(),
-        {gain: run.reset_index() for gain, run in few},
-        looks[looks["n_annealed"] == 1000].set_index("look"),
-    )
+    first, found = looks["seed"].min(), {}
+    for (n, gain, seed), run in looks.groupby([-looks["n_chains"], "gain", "seed"]):
+        name = f"{-n:,} chains, α = {gain}" + (f", seed {seed}" if seed > first else "")
+        found[name] = run.reset_index()
+    return found
 
 
 def against_ais(run: pd.DataFrame) -> dict:
     """How far the tracked log Z is from AIS along a training, and where each would stop."""
-    off = (run["tracked"] - run["log_z"]).abs()
-    checked, sound = validation_by_ais(run), run["ess"] >= SOUND_ESS
+    off, sound = (run["tracked"] - run["log_z"]).abs(), run["ess"] >= SOUND_ESS
+    checked = run["validation"] + run["tracked"] - run["log_z"]
     best, best_ais = run["validation"].argmax(), checked.argmax()
     return {
         "looks": len(run),
@@ -51,15 +40,11 @@ def against_ais(run: pd.DataFrame) -> dict:
         "RMS difference": rmse(off[sound]),
         "largest": off[sound].max(),
         "best update, tracked": run["update"][best],
+        "ESS at it": run["ess"][best],
         "by AIS": run["update"][best_ais],
         "lost": checked[best_ais] - checked[best],
         "ESS there": run["ess"][best_ais],
     }
-
-
-def validation_by_ais(run: pd.DataFrame) -> pd.Series:
-    """Validation likelihood with log Z by AIS in the place of the tracked one."""
-    return run["validation"] + run["tracked"] - run["log_z"]
 
 
 def cost_of_updates(

@@ -7,8 +7,6 @@ import numpy as np
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import mbar_of_sample, pilot, rts, rts_of_sample, simulated_tempering, ti
 
-from .rts.same_states import side_by_side
-
 PILOT_STEPS = 1000  # of the estimator "one_sample"
 
 
@@ -40,4 +38,7 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
         "ti_corrected": ti(sample, rule="corrected", rao_blackwell=False),
         "ti_rb": ti(sample),
     }
-    return run, {"round_trips": run.details["round_trips"]} | side_by_side(others)
+    more = {"round_trips": run.details["round_trips"]}
+    for name, estimate in others.items():
+        more |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
+    return run, more

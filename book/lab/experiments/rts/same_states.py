@@ -7,76 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
+from rbmbook.carlson2016.small import PRIORS
 from rbmbook.experiments.varopt.trainings import Training
-from rbmbook.rivals import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
-from rbmbook.timing import timed
-from rbmlib import (
-    mbar_of_sample,
-    parallel_tempering,
-    pilot,
-    reverse_ais,
-    rts,
-    rts_of_sample,
-    simulated_tempering,
-    ti,
-)
+from rbmlib import pilot, reverse_ais, rts, rts_of_sample, simulated_tempering
 from rbmlib.checks import one_of
 from rbmlib.datasets import load_mnist
 from rbmlib.numerics import logmeanexp
 
-PRIORS = {
-    "uniform": lambda betas: np.ones_like(betas),
-    "ends": lambda betas: 1 + np.exp(-betas / 0.1) + np.exp(-(1 - betas) / 0.1),
-    "rising": lambda betas: np.exp(2 * betas),
-    "falling": lambda betas: np.exp(-2 * betas),
-}  # of the temperatures, up to a factor
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
     f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
     for name, method, n in (("pcd_10", "pcd", 18), ("cd1_10", "cd", 2))
     for k in range(1, n + 1)
 }
-
-
-def side_by_side(estimates: dict) -> dict[str, float]:
-    columns: dict[str, float] = {}
-    for name, estimate in estimates.items():
-        columns |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
-    return columns
-
-
-@register(ESTIMATORS, "tempered")
-def _tempered(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, sampler: str = "simulated"
-):  # fmt: skip
-    """What each estimator makes of the same states; log Z is RTS's, or MBAR's (parallel)."""
-    if one_of("sampler", sampler, ("simulated", "parallel")) == "parallel":
-        return _parallel(path, betas, seed, n_chains, n_sweeps)
-    run = rts(path, betas, n_chains, n_sweeps, seed)
-    sample, skip = run.states, n_sweeps // 10
-    others = {
-        "ts": rts_of_sample(sample, rao_blackwell=False, skip=2),
-        "ti": ti(sample, rao_blackwell=False, skip=2),
-        "ti_rb": ti(sample, rule="corrected", skip=2),
-        "mbar": mbar_of_sample(sample, skip=skip),
-        "bar": bar_of_sample(sample, skip=skip),
-        "sd": transition_rts(sample, kind="sd", n_groups=20),
-        "rsd": transition_rts(sample, n_groups=20),
-    }
-    return run, {"round_trips": run.details["round_trips"]} | side_by_side(others)
-
-
-def _parallel(path, betas, seed, n_chains, n_sweeps):
-    """``n_chains`` ladders, annealed for a tenth of the sweeps; a tenth more is not used."""
-    anneal = max(1, n_sweeps // (10 * betas.size))
-    sample = parallel_tempering(path, betas, n_chains, n_sweeps, seed, start="annealed",
-                                anneal_sweeps=anneal)  # fmt: skip
-    run = mbar_of_sample(sample, skip=n_sweeps // 10)
-    others = {"bar": bar_of_sample(sample, skip=n_sweeps // 10), "ti": ti(sample, skip=1)}
-    trips = sample.round_trips.sum() / n_chains
-    assert sample.swap_rates is not None  # as parallel tempering always has them
-    more = {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}
-    return run, more | side_by_side(others)
 
 
 @register(ESTIMATORS, "bootstrapped")
@@ -92,18 +35,6 @@ def _bootstrapped(
     for name, values in drawn.items():
         more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
     return run, more
-
-
-@register(ESTIMATORS, "mbar_time")
-def _mbar_time(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_states: int = 10_000):
-    """Processor seconds of one estimate by MBAR from states drawn again, as in "bootstrapped"."""
-    run = rts(path, betas, n_chains, n_sweeps, seed)
-
-    def one_estimate():
-        return bootstrap_tempered(run.states, 1, n_states, seed, skip=n_sweeps // 10, n_mbar=1)
-
-    drawn, seconds = timed(one_estimate)
-    return run, {"mbar": float(drawn["mbar"][0]), "mbar_seconds": round(seconds, 2)}
 
 
 def short_start(path, betas, seed, n_chains: int, n_steps: int):
@@ -150,17 +81,16 @@ def _moves(
         path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
     )
     sample = simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
-    found: dict[str, list[float]] = {"rts": [], "sd": [], "rsd": []}
-    for i in range(n_runs):
-        one = sample.of_chains(slice(i * n_chains, (i + 1) * n_chains))
-        found["rts"].append(rts_of_sample(one).log_z)
-        for kind in ("sd", "rsd"):
-            found[kind].append(transition_rts(one, kind=kind, n_groups=2).log_z)
+    groups = [sample.of_chains(slice(i, i + n_chains)) for i in range(0, every, n_chains)]
+    found = {"rts": [rts_of_sample(one).log_z for one in groups]}
+    for kind in ("sd", "rsd"):
+        found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
     run = rts_of_sample(sample)
     columns = {"round_trips": run.details["round_trips"]}
     for name, values in found.items():
-        columns |= {f"{name}_mean": np.mean(values), f"{name}_variance": np.var(values)}
-    return run, {name: float(value) for name, value in columns.items()}
+        columns |= {f"{name}_mean": float(np.mean(values))}
+        columns |= {f"{name}_variance": float(np.var(values))}
+    return run, columns
 
 
 # images --------------------------------------------------------------------------------------
