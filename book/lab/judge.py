@@ -204,10 +204,11 @@ def printed_value(
 ) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
-    Without a margin it is taken from the printed spread alone: the smallest difference that the
-    printed number could have been told from, with a chance of `POWER`, had ours no error (4.6
-    printed standard errors, 5.2 for 20 runs), and half a unit of the last printed digit. The claim
-    is then contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
+    Without a margin it is what a repetition of the printed experiment could have shown: the smallest
+    difference of two numbers of the printed spread that is seen with a chance of `POWER` (6.9
+    printed standard errors for 20 runs beside 20, 6.5 for a known error), and half a unit of the
+    last printed digit. Within less no 20 runs could agree with 20 others. The claim is then
+    contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
     of the printed number, its standard error or the variance of so many runs, counts in the
     interval in either case: if it is wide, no number of runs of ours decides.
@@ -223,8 +224,8 @@ def printed_value(
         allowed = null = _margin_on(margin, reason) + rounding
         note = f"margin ±{margin:g}: {reason}"
     elif spread is not None:
-        allowed, null = spread.could_see(alpha) + rounding, rounding
-        note = f"margin ±{allowed:.3g}: what the printed spread resolves"
+        allowed, null = _between(spread, spread).could_see(alpha) + rounding, rounding
+        note = f"margin ±{allowed:.3g}: what the printed experiment beside another would show"
     else:
         raise ValueError(
             f"{name}: the printed number has no spread (printed_error, or printed_variance "
@@ -250,9 +251,9 @@ def printed_variance(
 ) -> Verdict:  # fmt: skip
     """A printed variance of normal values against ours: the effect is ours over printed (F).
 
-    Without a margin, the factor is taken that the printed number of runs could have shown with a
-    chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
-    agreement with them to say anything.
+    Without a margin, the factor is taken that as many runs beside the printed ones could have shown
+    with a chance of `POWER`. If that is more than `WIDEST`, they are too few for agreement with
+    them to say anything.
 
     ``ours``: repeats, or the variance of ``n`` of them (infinity if it is computed).
     """
@@ -266,10 +267,10 @@ def printed_variance(
     own = 1e9 if n == math.inf else count("n", n, 2) - 1
     see = float(ndtri(1 - alpha / 2) + ndtri(POWER))
     if margin is None:
-        allowed = see * math.sqrt(2 / freedom)
+        allowed = see * math.sqrt(4 / freedom)
         # a printed 0.0001 may be rounded from half as much, or from half as much again
         null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} printed runs resolve"
+        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} runs beside {printed_n} show"
     else:
         allowed = _margin_on(margin, reason, "log")
         null = -allowed, allowed
