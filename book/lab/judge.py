@@ -204,10 +204,10 @@ def printed_value(
 ) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
-    Without a margin it is what a repetition of the printed experiment could have shown: the smallest
-    difference of two numbers of the printed spread that is seen with a chance of `POWER` (6.9
-    printed standard errors for 20 runs beside 20, 6.5 for a known error), and half a unit of the
-    last printed digit. Within less no 20 runs could agree with 20 others. The claim is then
+    Without a margin it is what a repetition of the printed experiment could have shown: the
+    smallest difference of two numbers of the printed spread that is seen with a chance of `POWER`
+    (6.9 printed standard errors for 20 runs beside 20, 6.5 for a known error), and half a unit of
+    the last printed digit. Within less no 20 runs could agree with 20 others. The claim is then
     contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
     of the printed number, its standard error or the variance of so many runs, counts in the
@@ -270,7 +270,8 @@ def printed_variance(
         allowed = see * math.sqrt(4 / freedom)
         # a printed 0.0001 may be rounded from half as much, or from half as much again
         null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} runs beside {printed_n} show"
+        shows = f"what {printed_n} runs beside {printed_n} show"
+        note = f"margin: a factor of {math.exp(allowed):.3g}, {shows}"
     else:
         allowed = _margin_on(margin, reason, "log")
         null = -allowed, allowed

@@ -33,16 +33,16 @@ def calls(runs: pd.DataFrame, model: str, order: int, **reading) -> pd.DataFrame
     return pick(runs, model=model, order=order, n_updates=1000, **reading).sort_values("seed")
 
 
+def mean_of(values) -> ms.Measured:
+    """Of calls that may all end alike."""
+    x = np.asarray(values)
+    return ms.mean_of(x) if np.ptp(x) > 0 else ms.exactly(x[0])
+
+
 def spread(values) -> float:
     """Variance of values that may all be equal, taken from the first so that none is lost."""
     x = np.asarray(values)
     return float((x - x[0]).var(ddof=1))
-
-
-def sets_of_twenty(values) -> np.ndarray:
-    """Variances of twenty calls after twenty."""
-    x = np.asarray(values)
-    return np.array([spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)])
 
 
 def in_cycle(found: pd.DataFrame) -> bool:
@@ -72,26 +72,23 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
         return judge.digits(name, 0.0, text)
     if len(x) < SETS * PRINTED_RUNS:
         return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
-    sets, wanted = sets_of_twenty(x), float(text)  # a few far starts make a variance: not normal
-    said = f"{sets.min():.1e} to {sets.max():.1e} in {len(sets)} sets of twenty"
-    inside = judge.compare(sets.min(), "<=", wanted) & judge.compare(wanted, "<=", sets.max())
-    if inside.holds:
-        return judge.statement(name, inside, reason="within the range of our sets", ours=said)
-    if sets.min() / FAR <= wanted <= sets.max() * FAR:
+    # a few far starts make a variance: not normal
+    sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
+    low, high = min(sets), max(sets)
+    said = f"{low:.1e} to {high:.1e} in {len(sets)} sets of twenty"
+    inside = judge.compare(low, "<=", wanted) & judge.compare(wanted, "<=", high)
+    if not inside.holds and low / FAR <= wanted <= high * FAR:
         return judge.left_open(name, "just outside the range of our sets of twenty", ours=said)
-    away = judge.compare(wanted, "<", sets.max()) & judge.compare(wanted, ">", sets.min())
-    return judge.statement(name, away, reason=f"{FAR:g} times outside our sets", ours=said)
+    reason = "within the range of our sets" if inside.holds else f"{FAR:g} times outside our sets"
+    return judge.statement(name, inside, reason=reason, ours=said)
 
 
 def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: int) -> Verdict:
     """A printed log Z, a mean of ``n`` calls of a printed variance, against one reading."""
     if in_cycle(found):
         return judge.digits(name, split_nearest(found, float(text))[1], text)
-    x = found["log_z"].to_numpy()
-    ours = ms.mean_of(x) if np.ptp(x) > 0 else ms.exactly(x[0])
-    return judge.printed_value(
-        name, ours, printed=text, printed_error=float(np.sqrt(float(variance) / n))
-    )
+    error = float(np.sqrt(float(variance) / n))
+    return judge.printed_value(name, mean_of(found["log_z"]), printed=text, printed_error=error)
 
 
 def _values(model: str) -> Iterator[tuple[str, str, int, int]]:
@@ -104,21 +101,14 @@ def _values(model: str) -> Iterator[tuple[str, str, int, int]]:
                 yield f"log Z {label} of {other}, {words}", other, order, n
 
 
-def readings(runs: pd.DataFrame, model: str) -> Iterator[tuple[str, dict]]:
-    """Readings of the program that were run for both orders, in words and as settings."""
+def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
+    """One verdict of a row of the printed table, over all readings that both orders were run by."""
+    row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
+    text, cases = printed("TAP (").loc[model, "logz"], {}
     ran = pick(runs, model=model, n_updates=1000)
     both = ran.groupby(SETTINGS, sort=False)["order"].nunique() == len(ORDERS)
-    for update, begin, tolerance in both.index[both]:
-        words = f"{update}, {begin}, ends at {tolerance:g}"
-        yield words, {"update": update, "begin": begin, "tolerance": tolerance}
-
-
-def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
-    """One verdict of a row of the printed table, over all readings."""
-    row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
-    text = printed("TAP (").loc[model, "logz"]
-    cases: dict[str, Verdict] = {}
-    for words, reading in readings(runs, model):
+    for setting in both.index[both]:
+        reading = dict(zip(SETTINGS, setting, strict=True))
         variances = {
             f"variance of {label}": variance_judged(
                 name, calls(runs, model, order, **reading), row[label], float(text)
@@ -130,8 +120,8 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
                 found = calls(runs, whose, order, **reading)
             except ValueError:  # the other model was not run by this reading
                 continue
-            value = value_judged(name, found, text, row[ORDERS[order]], n)
-            cases[f"{words}; {said}"] = together({"log Z": value} | variances)
+            parts = {"log Z": value_judged(name, found, text, row[ORDERS[order]], n)} | variances
+            cases["{}, {}, ends at {:g}; {}".format(*setting, said)] = together(parts)
     two, three = (calls(runs, model, order, **FIRST)["log_z"] for order in ORDERS)
     ours = f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
     return over(cases, ours)  # as is found by the first reading
