@@ -475,7 +475,7 @@ def speed_order(spent: dict[int, dict[str, np.ndarray]]) -> Verdict:
         f"SAMS {span(f'{x[k].mean():.2f}' for k in walks)} s"
         for n, x in spent.items()
     )
-    why = "TAP is the fastest; AIS with 100,000 temperatures takes longer with 10 units than with 20; "
-    why += "whether RTS and SAMS are faster than AIS depends on what is not stated"
+    why = "TAP is the fastest; RTS takes longer than AIS wherever it does not stop soon; whether SAMS "
+    why += "does depends on its sweeps, which are not stated"
     models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
     return judge.together(parts, ours=said).said(words=why, models=models)
