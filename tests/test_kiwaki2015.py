@@ -367,9 +367,3 @@ def test_deceleration_is_judged_where_a_cap_binds():
     unknown = found(0.019, 510.0)
     assert unknown.outcome == OPEN
     assert unknown.note.startswith("the end, not the early drop, is open")
-
-
-def test_a_missing_measurement_has_no_ratio():
-    assert runs.over(None, measured(1, 1)) is None
-    assert runs.over(measured(3, 3.0), measured(1, 4.0))[:2] == (2, 5)
-    assert isinstance(runs.over(measured(3, 3.0), measured(1, 4.0)), Measured)

@@ -56,21 +56,9 @@ def fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray,
 def algorithm_3(betas, max_step: float, printed: bool, tolerance=1e-6, most=1000):
     """Kiwaki's Algorithm 3 in its own order: clip steps, sum them, set the flag, stretch.
 
-    Parameters
-    ----------
-    betas : (K + 1,) floats
-        Rising from 0 to 1.
-    max_step : float
-        Largest step that is allowed.
-    printed : bool
-        Whether a sum within the tolerance of 1 makes the flag false, as printed, or a sum beyond
-        it, as is meant.
-
-    Returns
-    -------
-    betas : (K + 1,) floats
-    rounds : int
-        After which it stopped; ``most`` if it never would.
+    ``betas``, (K + 1,), rise from 0 to 1. ``printed``: a sum within the tolerance of 1 makes the
+    flag false, as printed, not a sum beyond it, as is meant. Gives new betas, and the rounds after
+    which it stopped: ``most`` if it never would.
     """
     steps, rounds, no_change = np.diff(betas), 0, False
     while not no_change and rounds < most:

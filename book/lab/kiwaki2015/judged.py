@@ -11,6 +11,7 @@ import pandas as pd
 from .. import judge
 from .. import measured as ms
 from ..measured import Measured
+from ..page import over
 from ..verdicts import Verdict, depends, together
 from .runs import (
     BASES,
@@ -22,7 +23,6 @@ from .runs import (
     found,
     labelled,
     largest_steps,
-    over,
     papers_name,
     pooled,
     there,
@@ -82,8 +82,9 @@ def _priced(verdict: Verdict, why: str, *sweeps: str) -> Verdict:
 
 
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
-    """ESS of one schedule over that of another at K = 100,000."""
-    return over(*(ess(found(runs, model, x, base=base)) for x in (label, over_label)))
+    """ESS of one schedule over that of another at K = 100,000, where both were run."""
+    pair = [ess(found(runs, model, x, base=base)) for x in (label, over_label)]
+    return None if None in pair else over(*pair)
 
 
 def highest_ess(runs) -> Verdict:

@@ -151,14 +151,6 @@ def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
     return Measured(float(np.mean(values)), float(error), freedom, n, scale)
 
 
-def over(top: Measured | None, bottom: Measured | None) -> Measured | None:
-    """Their ratio, or difference if they are no logarithms; None if one of them is."""
-    if top is None or bottom is None:
-        return None
-    error, freedom = math.hypot(top.std_error, bottom.std_error), ms.welch_freedom(top, bottom)
-    return Measured(top.value - bottom.value, error, freedom, min(top.n, bottom.n), top.scale)
-
-
 def pooled(ratios, settings, rival: str, pilot: str) -> Measured:
     """Mean of ratios of VAROPT0.009 and a rival, one a setting, on the scale "log".
 
@@ -192,7 +184,7 @@ def printed_ess(model: str, label: str) -> float:
 
 
 def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
-    """A printed table with ours below each row: log Z (nats), and ESS of 1,000; references first."""
+    """A printed table, ours below each row: log Z (nats), and ESS of 1,000; references first."""
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
     known = {m: tables.with_error(reference[m].log_z, reference[m].std_error) for m in models}

@@ -16,8 +16,9 @@ from .. import measured as ms
 from ..bootstrap import bootstrap_log_weights
 from ..exact_slopes import OnPath
 from ..measured import Measured
+from ..page import over
 from ..verdicts import Verdict, depends, together
-from .runs import BASES, TWENTY, found, over, papers_name, printed_ess, printed_spread, variance
+from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread, variance
 
 TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}

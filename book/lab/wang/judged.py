@@ -29,6 +29,22 @@ CONSTANTS = ("kept", "dropped")
 A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ by more"}
 
 
+IN_WORDS = {
+    "round_sweeps": "N = {:,}", "threshold": "Tlimit {:g}", "n_sweeps": "{:,} sweeps",
+    "base": "AIS from {}",
+}  # fmt: skip
+
+
+def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
+    """Verdicts by the setting in words, then by the model: ``judged(model, **setting)``."""
+    cases = {}
+    for values in product(*settings.values()):
+        where = dict(zip(settings, values, strict=True))
+        words = ", ".join(IN_WORDS.get(key, "{}").format(x) for key, x in where.items())
+        cases[words] = {m: judged(m, **where) for m in models}
+    return cases
+
+
 def mh_table(ours: dict, few: dict, limits: dict[str, float]) -> Verdict:
     """All that is printed of the sampler, by what a refused proposal does.
 
@@ -82,18 +98,18 @@ def ais_finer(runs: Stored) -> Verdict:
         row = one(runs.coarse, model=model, base=base)
         few = {"model": model, "n": row["n_chains"], "log_z": row["mean_log_z"]}
         few["variance"] = row["n_chains"] * row["mean_std_error"] ** 2
-        return judge.effect(
-            "wang-ais-finer", rmse_over(equal_steps(runs, model, base), few), direction=-1
-        )
+        gain = rmse_over(equal_steps(runs, model, base), few)
+        return judge.effect("wang-ais-finer", gain, direction=-1)
+
+    def off(base):
+        few = one(runs.coarse, model="h500", base=base)["mean_log_z"] - truth("h500")
+        many = equal_steps(runs, "h500", base)["log_z"] - truth("h500")
+        return f"h500, {base}: {few:+.2f} nats with 10,000, {many:+.2f} with 60,000"
 
     both = ("base rate", "own biases")
-    found = judge.depends("the base", {b: {m: finer(m, b) for m in MODELS} for b in both})
-    few = {b: one(runs.coarse, model="h500", base=b)["mean_log_z"] - truth("h500") for b in both}
-    many = {b: equal_steps(runs, "h500", b)["log_z"] - truth("h500") for b in both}
-    said = "; ".join(
-        f"h500, {b}: {few[b]:+.2f} nats with 10,000, {many[b]:+.2f} with 60,000" for b in both
-    )
-    return found.said(said, "six to ten times the temperatures make the error smaller", THEIRS)
+    found = judge.depends("the base", grid(finer, base=both))
+    why = "six to ten times the temperatures make the error smaller"
+    return found.said("; ".join(map(off, both)), why, THEIRS)
 
 
 def equal_steps(runs: Stored, model: str, base: str) -> pd.Series:
@@ -159,36 +175,31 @@ def tap_quick(runs: Stored) -> Verdict:
 
 def rts_base(runs: Stored) -> Verdict:
     """Shares of runs that converge (`converged`), from zeros and from counts + 5."""
-    name = "wang-rts-base"
-    settings = {
-        f"N = {n:,}, Tlimit {t:g}, {c}": {"round_sweeps": n, "threshold": t, "constant": c}
-        for n, t, c in product((1000, 3000), (0.05, 0.01), CONSTANTS)
-    }
+    name, what = "wang-rts-base", "N and Tlimit"
+    where = {"round_sweeps": (1000, 3000), "threshold": (0.05, 0.01), "constant": CONSTANTS}
 
-    def near(model, base, where):
+    def near(model, base, **where):
         return converged(runs, model=model, rbm_a=base, **where)[1]
 
-    def fails(model, where):
-        return judge.bound(name, ms.share_of(near(model, "zero", where)), at_most=0.5)
+    def fails(model, **where):
+        return judge.bound(name, ms.share_of(near(model, "zero", **where)), at_most=0.5)
 
-    def better(where):
-        gain = (ms.share_of(near("h10", base, where)) for base in ("counts + 5", "zero"))
+    def better(model, **where):
+        gain = (ms.share_of(near(model, base, **where)) for base in ("counts + 5", "zero"))
         return judge.effect(name, ms.difference(*gain), direction=+1)
 
-    zeros = {x: {m: fails(m, s) for m in (*FEW, "h100")} for x, s in settings.items()}
-    counts = {x: better(s) for x, s in settings.items()}
+    def span(base):
+        every = [near("h10", base, **dict(zip(where, x, strict=True))).mean()
+                 for x in product(*where.values())]  # fmt: skip
+        return f"{base}: {min(every):.0%} to {max(every):.0%} of the runs on h10"
+
     parts = {
-        "zeros do not converge": judge.depends("N and Tlimit", zeros),
-        "counts + 5 converge better, h10": judge.depends("N and Tlimit", counts),
+        "zeros do not converge": judge.depends(what, grid(fails, (*FEW, "h100"), **where)),
+        "counts + 5 converge better": judge.depends(what, grid(better, ["h10"], **where)),
     }
-    share = {
-        b: [near("h10", b, s).mean() for s in settings.values()] for b in ("zero", "counts + 5")
-    }
-    said = "; ".join(
-        f"{b}: {min(x):.0%} to {max(x):.0%} of the runs on h10" for b, x in share.items()
-    )
+    said = f"converge: {span('zero')}; {span('counts + 5')}"
     why = "from zeros no run on h10, h20 or h100 ends near log Z; from counts + 5 runs on h10 do"
-    return judge.together(parts, ours=f"converge: {said}").said(words=why, models=THEIRS)
+    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
@@ -208,24 +219,23 @@ def base_term(runs: Stored) -> Verdict:
     name = "wang-base-term"
     fifth = {"direction": -1, "matters": 1.25, "reason": "improved well: a fifth fewer sweeps"}
 
-    def of_sams(base, model):
-        where = {"model": model, "rbm_a": base, "jump": "global", "schedule": "linear",
+    def divided(model, rbm_a):
+        where = {"model": model, "rbm_a": rbm_a, "jump": "global", "schedule": "linear",
                  "n_temperatures": 99, "n_sweeps": 7000}  # fmt: skip
-        return _less_error(*(one(runs.sams, constant=c, **where) for c in ("dropped", "kept")))
+        return less(*(one(runs.sams, constant=c, **where) for c in ("dropped", "kept")))
 
-    def without_energy(model):
-        paths = ("base dropped", "geometric")
-        return _less_error(*(one(runs.energy, model=model, path=path) for path in paths))
+    def without(model, what):
+        pair = (one(runs.energy, model=model, path=x) for x in ("base dropped", "geometric"))
+        return less(*pair)
 
-    def _less_error(*pair):
+    def less(*pair):
         return judge.effect(name, rmse_over(*pair), direction=-1)
 
     sooner = {m: sweeps_to_stop(runs, m) for m in FEW}
-    of_base = {b: {m: of_sams(b, m) for m in MODELS} for b in RBM_A}
-    of_base["energy taken out, base rate"] = {m: without_energy(m) for m in MODELS}
+    of_sams = grid(divided, rbm_a=RBM_A) | grid(without, what=["the energy taken out"])
     parts = {
         "RTS: sweeps to the stop": on_each(sooner, lambda _, x: judge.effect(name, x, **fifth)),
-        "SAMS: error": judge.depends("the base", of_base),
+        "SAMS: error": judge.depends("the base", of_sams),
     }
     said = ", ".join(f"{m}: {np.exp(x.value):.2f}" for m, x in sooner.items())
     why = (
@@ -239,19 +249,20 @@ def rts_threshold(runs: Stored) -> Verdict:
     """RMSE at Tlimit 0.05 over that at 0.01; and whether the loop ends from a base of zeros."""
     name = "wang-rts-threshold"
 
-    def right(model, n, constant):
-        where = {"model": model, "round_sweeps": n, "constant": constant, "n_temperatures": 99}
-        pair = (one(runs.rts, threshold=t, **where) for t in (0.05, 0.01))
+    def right(model, **where):
+        pair = (
+            one(runs.rts, model=model, n_temperatures=99, threshold=t, **where)
+            for t in (0.05, 0.01)
+        )
         return judge.effect(name, rmse_over(*pair), direction=+1)
 
-    def goes_on(model, n, constant):
-        where = {"model": model, "rbm_a": "zero", "round_sweeps": n, "constant": constant}
-        stops = converged(runs, threshold=0.01, **where)[0]
+    def goes_on(model, **where):
+        stops = converged(runs, model=model, rbm_a="zero", threshold=0.01, **where)[0]
         return judge.bound(name, ms.share_of(stops), at_most=0.5)
 
-    def on_all(judged, *settings):
-        every = product(*settings, CONSTANTS)
-        return judge.together({f"{m}, N = {n:,}, {c}": judged(m, n, c) for m, n, c in every})
+    def every(judged, models, lengths):
+        cases = grid(judged, models, round_sweeps=lengths, constant=CONSTANTS)
+        return judge.depends("N and the constant", cases)
 
     def span(t):
         of_h10 = pick(runs.rts, model="h10", n_temperatures=99, threshold=t).to_dict("records")
@@ -259,8 +270,8 @@ def rts_threshold(runs: Stored) -> Verdict:
         return f"{min(sizes):.2f} to {max(sizes):.2f}"
 
     parts = {
-        "Tlimit decides the error": on_all(right, FEW, ROUNDS),
-        "from zeros it goes on": on_all(goes_on, (*FEW, "h100"), (1000, 3000)),
+        "Tlimit decides the error": every(right, FEW, ROUNDS),
+        "from zeros it goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
     }
     said = f"h10, RMSE {span(0.05)} nats at Tlimit 0.05, {span(0.01)} at 0.01"
     why = "a tighter threshold makes the loop right, and the base decides whether it ends at all"
@@ -269,49 +280,41 @@ def rts_threshold(runs: Stored) -> Verdict:
 
 def rts_units(runs: Stored) -> Verdict:
     """Shares of runs that stop on models of few and of many hidden units, at one setting."""
-    name, pairs = "wang-rts-units", (("h10", "h100"), ("h10", "h500"), ("h20", "h500"))
 
-    def fewer(few, many, n, constant):
-        where = {"rbm_a": "counts + 5", "threshold": 0.05, "round_sweeps": n, "constant": constant}
-        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in (few, many))
-        return judge.effect(name, ms.difference(*stops), direction=+1)
+    def fewer(pair, **where):
+        where |= {"rbm_a": "counts + 5", "threshold": 0.05}
+        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in pair.split(", "))
+        return judge.effect("wang-rts-units", ms.difference(*stops), direction=+1)
 
-    cases = {
-        f"N = {n:,}, {c}": {f"{a}, {b}": fewer(a, b, n, c) for a, b in pairs}
-        for n, c in product(ROUNDS, CONSTANTS)
-    }
+    pairs = ("h10, h100", "h10, h500", "h20, h500")
+    cases = grid(fewer, pairs, round_sweeps=ROUNDS, constant=CONSTANTS)
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
-    said = "; ".join(
-        f"{m}: {x['n'].sum()} of {x['tried'].sum()} runs stop" for m, x in count.items()
-    )
+    said = (f"{m}: {x['n'].sum()} of {x['tried'].sum()} runs stop" for m, x in count.items())
     why = "at Tlimit 0.05 runs on h10 and h20 stop, and none on h100 and h500"
-    return judge.depends("N and the constant", cases).said(said, why, THEIRS)
+    return judge.depends("N and the constant", cases).said("; ".join(said), why, THEIRS)
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
     """RMSE of stopped runs of RTS over that of AIS, by reading and base."""
     alike = {"margin": 1.5, "reason": "half more error costs 2.25 times the sweeps"}
 
-    def as_accurate(model, base, reading):
+    def as_accurate(model, reading, base):
         ratio = rmse_over(
             one(runs.rts, model=model, reading=reading), equal_steps(runs, model, base)
         )
         return judge.equivalence("wang-rts-accuracy", ratio, **alike)
 
+    def errors(model):
+        of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} ({b})" for b in BASES)
+        of_rts = rmse_of(programs.fitting(runs.rts, model))
+        return f"{model}: RTS {of_rts:.2f}, AIS {', '.join(of_ais)}"
+
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
     both = kept.groupby("reading", sort=False)["model"].agg(set)
     readings = both.index[both.map(set(FEW).issubset)]
-    cases = {
-        f"{r}; AIS from {b}": {m: as_accurate(m, b, r) for m in FEW}
-        for r, b in product(readings, BASES)
-    }
-    of_ais = {
-        m: ", ".join(f"{rmse_of(equal_steps(runs, m, b)):.2f} ({b})" for b in BASES) for m in FEW
-    }
-    said = "; ".join(
-        f"{m}: RTS {rmse_of(programs.fitting(runs.rts, m)):.2f}, AIS {x}" for m, x in of_ais.items()
-    )
-    found = over(cases, f"RMSE (nats): {said}", "N, Tlimit and the base of AIS", "agree")
+    cases = grid(as_accurate, FEW, reading=readings, base=BASES)
+    said = f"RMSE (nats): {'; '.join(map(errors, FEW))}"
+    found = over(cases, said, "N, Tlimit and the base of AIS", "agree")
     why = "by a tight threshold as accurate as AIS from the base rate on h10; not by a loose one"
     return found.said(words=why, models="h10 and h20, the report's own")
 
@@ -425,21 +428,17 @@ def tap_largest(runs: Stored) -> Verdict:
 def rts_worst(runs: Stored) -> Verdict:
     """RMSE of the loop of RTS over that of SAMS after equally many sweeps, one chain each."""
 
-    def pair(model, n, constant):
-        where = {"model": model, "n_sweeps": n, "constant": constant, "rbm_a": "counts + 5"}
-        return [
-            one(runs.sweeps, estimator=f"{k} printed", **where).rename({"n_runs": "n"})
-            for k in ("rts", "sams")
-        ]
+    def pair(model, **where):
+        rows = pick(runs.sweeps, model=model, rbm_a="counts + 5", **where).rename(
+            columns={"n_runs": "n"}
+        )
+        return [one(rows, estimator=f"{k} printed") for k in ("rts", "sams")]
 
-    def worse(*setting):
-        return judge.effect("wang-rts-worst", rmse_over(*pair(*setting)), direction=+1)
+    def worse(model, **where):
+        return judge.effect("wang-rts-worst", rmse_over(*pair(model, **where)), direction=+1)
 
-    cases = {
-        f"{n:,} sweeps, {c}": {m: worse(m, n, c) for m in MODELS}
-        for n, c in product((10_000, 40_000, 100_000), CONSTANTS)
-    }
-    at = {m: map(rmse_of, pair(m, 40_000, "kept")) for m in MODELS}
+    cases = grid(worse, n_sweeps=(10_000, 40_000, 100_000), constant=CONSTANTS)
+    at = {m: map(rmse_of, pair(m, n_sweeps=40_000, constant="kept")) for m in MODELS}
     said = "; ".join(f"{m}: {a:.1f} and {b:.1f}" for m, (a, b) in at.items())
     why = "with many hidden units the loop of RTS stays hundreds of nats off, where SAMS is near"
     found = judge.depends("sweeps and the constant", cases)
@@ -475,7 +474,7 @@ def speed_order(spent: dict[int, dict[str, np.ndarray]]) -> Verdict:
         f"SAMS {span(f'{x[k].mean():.2f}' for k in walks)} s"
         for n, x in spent.items()
     )
-    why = "TAP is the fastest; RTS takes longer than AIS wherever it does not stop soon; whether SAMS "
-    why += "does depends on its sweeps, which are not stated"
+    why = "TAP is the fastest; RTS takes longer than AIS wherever it does not stop soon; whether "
+    why += "SAMS does depends on its sweeps, which are not stated"
     models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
     return judge.together(parts, ours=said).said(words=why, models=models)
