@@ -351,7 +351,8 @@ def relaxes(looks, runs) -> Verdict:
         "variance after a tenth of 1,000 steps falls by a tenth",
         "pcd_20",
     )
-    more = "the end, not the early drop, is open: 30 seeds at K = 100,000, about 0.9 h on two cores"
+    more = "the end, not the early drop, is open: thirty pilots at K = 100,000 (varopt_pilots), "
+    more += "about 1 h on two cores"
     return verdict._replace(note=more) if verdict.outcome == judge.OPEN else verdict
 
 
