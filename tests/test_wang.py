@@ -186,18 +186,6 @@ def test_a_row_of_tap_is_judged_over_orders_and_numbers_of_calls():
     assert tap.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
 
 
-def test_rows_of_h10_and_h20_may_be_exchanged():
-    noise = np.sqrt(2) * np.cos(np.arange(20.0))
-    sizes = {("h10", 2): (211.0, 0.0213), ("h10", 3): (219.0, 1e-4),
-             ("h20", 2): (203.0, 0.0213), ("h20", 3): (207.2, 1e-4)}  # fmt: skip
-    runs = [
-        calls(x + np.sqrt(v) * noise, m, o, cycle_low=np.nan) for (m, o), (x, v) in sizes.items()
-    ]
-    found = tap.row_judged("wang-tap-h10", pd.concat(runs), "h10")
-    assert all("log Z TAP3 of h20" in part[0] for part in found.parts)
-    assert found.outcome == DEPENDS
-
-
 def test_quick_calls_come_below_the_tolerance_soon():
     def outcome(ended, n_done):
         runs = calls([1.0] * 20, "h20", ended=ended, n_done=n_done)

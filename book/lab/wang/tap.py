@@ -1,13 +1,12 @@
 """The report's iteration of TAP (its eqs. 15, 16), whose start and end are not printed.
 
 A reading says which layer is updated first, where a call starts, and at which change of log Z it
-ends; also which order the printed log Z is of, whether it is the mean of 20 calls or one call, and
-whether the rows of h10 and h20 are exchanged (207.2, printed for h10, is what h20 gives).
+ends; also which order the printed log Z is of, and whether it is the mean of 20 calls or one call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -91,16 +90,6 @@ def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: in
     return judge.printed_value(name, mean_of(found["log_z"]), printed=text, printed_error=error)
 
 
-def _values(model: str) -> Iterator[tuple[str, str, int, int]]:
-    """In words, model, order and number of calls that a printed log Z may be of."""
-    other = {"h10": "h20", "h20": "h10"}.get(model)
-    for order, label in ORDERS.items():
-        for n, words in ((PRINTED_RUNS, "mean of 20"), (1, "one call")):
-            yield f"log Z {label}, {words}", model, order, n
-            if other:
-                yield f"log Z {label} of {other}, {words}", other, order, n
-
-
 def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     """One verdict of a row of the printed table, over all readings that both orders were run by."""
     row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
@@ -109,19 +98,15 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     both = ran.groupby(SETTINGS, sort=False)["order"].nunique() == len(ORDERS)
     for setting in both.index[both]:
         reading = dict(zip(SETTINGS, setting, strict=True))
+        of = {label: calls(runs, model, order, **reading) for order, label in ORDERS.items()}
         variances = {
-            f"variance of {label}": variance_judged(
-                name, calls(runs, model, order, **reading), row[label], float(text)
-            )
-            for order, label in ORDERS.items()
+            f"variance of {label}": variance_judged(name, found, row[label], float(text))
+            for label, found in of.items()
         }
-        for said, whose, order, n in _values(model):
-            try:
-                found = calls(runs, whose, order, **reading)
-            except ValueError:  # the other model was not run by this reading
-                continue
-            parts = {"log Z": value_judged(name, found, text, row[ORDERS[order]], n)} | variances
-            cases["{}, {}, ends at {:g}; {}".format(*setting, said)] = together(parts)
+        for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):
+            parts = {"log Z": value_judged(name, found, text, row[label], n)} | variances
+            calls_of = f"log Z {label}, " + ("one call" if n == 1 else "mean of 20")
+            cases["{}, {}, ends at {:g}; {}".format(*setting, calls_of)] = together(parts)
     two, three = (calls(runs, model, order, **FIRST)["log_z"] for order in ORDERS)
     ours = f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
     return over(cases, ours)  # as is found by the first reading
