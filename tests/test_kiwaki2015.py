@@ -100,6 +100,14 @@ def test_a_pilot_that_serves_several_settings_does_not_average_out():
     assert found[:3] == pytest.approx((0.5, 0.1 / math.sqrt(2), 18.0))
 
 
+def test_a_table_begins_with_the_reference_values():
+    ours = {"pcd_20": SimpleNamespace(log_z=210.36791, std_error=0.0)}
+    made = runs.table(table(run()), ["pcd_20"], ours).set_index(["schedule", "whose"])
+    column = made["PCD(20) log Z"]
+    assert column["reference"].tolist() == ["208.630", "210.3679"]
+    assert column["LINEAR"].tolist()[1:] == ["210.0000 ± 0.0300", "–"]
+
+
 def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
     """Of 18 + 18 estimates the means of three models are taken off."""
     found = runs.printed_spread()

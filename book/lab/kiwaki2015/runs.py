@@ -12,6 +12,7 @@ from .. import tables
 from ..measured import Measured
 from ..page import one, published
 from ..stored import is_stored, stored_results
+from ..verdicts import with_error
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
@@ -187,7 +188,7 @@ def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
     """A printed table, ours below each row: log Z (nats), and ESS of 1,000; references first."""
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
-    known = {m: tables.with_error(reference[m].log_z, reference[m].std_error) for m in models}
+    known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}
     shown = {m: f"{x:.3f}" if math.isfinite(x) else "–" for m, x in of_paper.items()}
     rows = [
         _row("reference", whose, {m: (x, "–") for m, x in values.items()})
