@@ -110,10 +110,3 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     two, three = (calls(runs, model, order, **FIRST)["log_z"] for order in ORDERS)
     ours = f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
     return over(cases, ours)  # as is found by the first reading
-
-
-def quick(name: str, runs: pd.DataFrame, model: str, reading: dict, within: int = 50) -> Verdict:
-    """Figure 4: do at least half of the calls of TAP3 settle to the tolerance so soon?"""
-    found = calls(runs, model, 3, **reading)
-    settled = (found["ended"] == STOPPED) & (found["n_done"] <= within)
-    return judge.bound(name, ms.share_of(settled.to_numpy()), at_least=0.5)
