@@ -207,7 +207,7 @@ def printed_value(
     Without a margin it is what a repetition of the printed experiment could have shown: the
     smallest difference of two numbers of the printed spread that is seen with a chance of `POWER`
     (6.9 printed standard errors for 20 runs beside 20, 6.5 for a known error), and half a unit of
-    the last printed digit. Within less no 20 runs could agree with 20 others. The claim is then
+    the last printed digit. With less, 20 runs could never agree with 20 others. The claim is then
     contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
     of the printed number, its standard error or the variance of so many runs, counts in the
