@@ -204,11 +204,12 @@ def printed_value(
 ) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
-    Without a margin it is what a repetition of the printed experiment could have shown: the
-    smallest difference of two numbers of the printed spread that is seen with a chance of `POWER`
-    (6.9 printed standard errors for 20 runs beside 20, 6.5 for a known error), and half a unit of
-    the last printed digit. With less, 20 runs could never agree with 20 others. The claim is then
-    contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
+    Without a margin it is taken from the printed spread. Of a mean of so many runs of a printed
+    variance it is what as many runs beside them could have shown: the smallest difference that is
+    seen with a chance of `POWER` (6.9 printed standard errors for 20 runs). With less, 20 runs
+    could never agree with 20 others. Of a printed standard error it is what that alone resolves
+    (4.6 of it). Half a unit of the last printed digit is added. The claim is then contradicted if
+    the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
     of the printed number, its standard error or the variance of so many runs, counts in the
     interval in either case: if it is wide, no number of runs of ours decides.
@@ -224,8 +225,11 @@ def printed_value(
         allowed = null = _margin_on(margin, reason) + rounding
         note = f"margin ±{margin:g}: {reason}"
     elif spread is not None:
-        allowed, null = _between(spread, spread).could_see(alpha) + rounding, rounding
-        note = f"margin ±{allowed:.3g}: what the printed experiment beside another would show"
+        again = spread if printed_n is None else _between(spread, spread)
+        allowed, null = again.could_see(alpha) + rounding, rounding
+        note = f"margin ±{allowed:.3g}: what the printed spread resolves"
+        if printed_n is not None:
+            note = f"margin ±{allowed:.3g}: what {printed_n} runs beside {printed_n} show"
     else:
         raise ValueError(
             f"{name}: the printed number has no spread (printed_error, or printed_variance "

@@ -86,8 +86,9 @@ def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: in
     """A printed log Z, a mean of ``n`` calls of a printed variance, against one reading."""
     if in_cycle(found):
         return judge.digits(name, split_nearest(found, float(text))[1], text)
-    error = float(np.sqrt(float(variance) / n))
-    return judge.printed_value(name, mean_of(found["log_z"]), printed=text, printed_error=error)
+    of_20 = PRINTED_RUNS / n * float(variance)  # whose mean of 20 has the error of one of n
+    spread = {"printed_variance": of_20, "printed_n": PRINTED_RUNS}
+    return judge.printed_value(name, mean_of(found["log_z"]), printed=text, **spread)
 
 
 def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
