@@ -96,7 +96,7 @@ VARIANCES = [
     ("too few printed", variance(2.0, n=math.inf, printed_n=5), OPEN),
     ("off for so few", variance(200.0, n=math.inf, printed_n=5), CONTRADICTED),
     ("larger", variance(2.8, n=math.inf, printed_n=400), CONTRADICTED),
-    ("not clearly larger", variance(2.3, n=math.inf, printed_n=400), OPEN),
+    ("not clearly larger", variance(2.6, n=math.inf, printed_n=400), OPEN),
     ("smaller", variance(0.1, n=20, printed_n=20), CONTRADICTED),
     ("within a factor", variance(2.2, n=9999, printed_n=9999, margin=1.5), REPRODUCED),
     ("rounded", variance(6e-5, "one", n=math.inf, printed_n=99_999), OPEN),
@@ -245,10 +245,10 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
     good, bad, open_ = (judge.effect("words", at(x), direction=1) for x in (9, -9, 0))
     assert [v.outcome for v in (good, bad, open_)] == [REPRODUCED, CONTRADICTED, OPEN]
 
-    def outcome(one, other, **more):
-        return vs.depends("the base", {"own": one, "rate": other}, **more).outcome
+    def outcome(one, other):
+        return vs.depends("the base", {"own": one, "rate": other}).outcome
 
-    turns = vs.depends("the base", {"own": {"a": good}, "rate": {"a": bad}}, n_trainings=1)
+    turns = vs.depends("the base", {"own": {"a": good}, "rate": {"a": bad}})
     assert (turns.outcome, turns.note, turns.intervals) == (DEPENDS, "on the base", 2)
     assert [(a, c) for a, _, c, _ in turns.parts] == [
         ("own, a", REPRODUCED),
@@ -263,7 +263,6 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
     assert outcome({"a": open_}, {"a": bad}) == OPEN
     for same in (good, bad):
         assert outcome({"a": same}, {"a": same}) == same.outcome
-    assert outcome({"a": good}, {"a": good}, n_trainings=1) == OPEN
 
 
 @pytest.mark.parametrize(
@@ -424,8 +423,8 @@ EDGE = TRUE | UNTRUE  # at the edge any decision is by chance
 SIZED = {CONTRADICTED, SIZE_DIFFERS}  # false of a claim whose size is true
 
 RUNS, SD = 20, 2.0  # of the printed numbers
-MARGIN = ms.resolution(RUNS - 1) * SD / math.sqrt(RUNS)
-VARIANCE_MARGIN = math.exp(ms.resolution(math.inf) * math.sqrt(2 / (RUNS - 1)))
+MARGIN = ms.resolution(2 * (RUNS - 1)) * SD * math.sqrt(2 / RUNS)  # as many runs beside them
+VARIANCE_MARGIN = math.exp(ms.resolution(math.inf) * math.sqrt(4 / (RUNS - 1)))
 
 
 def printed_mean(rng, off, n=RUNS, sd=SD):

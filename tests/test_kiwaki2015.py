@@ -39,7 +39,7 @@ def three(model="pcd_20", base="base rate", varopt=None, **common):
 
 
 def table(*rows):
-    return runs.labelled(pd.DataFrame([*rows]))
+    return runs.with_pilots(runs.labelled(pd.DataFrame([*rows])))
 
 
 def test_runs_have_the_papers_labels_and_their_training():
@@ -72,6 +72,40 @@ def test_seeds_count_by_their_own_spread_where_it_is_wider():
     assert math.isinf(alike.freedom)
     apart = runs.bound(table(run(seed=1), run(seed=2, mean_log_z=210.6)))
     assert apart[:4] == pytest.approx((210.1, 0.5, 1, 2))
+
+
+def test_the_spread_between_pilots_counts_in_runs_of_one_pilot():
+    """Bounds of VAROPT vary by 0.1 of their distance from log Z over seeds; equal steps do not."""
+    low = 0.4 * (1 + 0.1 * np.array([-1.0, 1.0] * 50))
+    seeds = [run(schedule="varopt", seed=i, mean_log_z=210 - x, mean_std_error=0.003)
+             for i, x in enumerate(low)]  # fmt: skip
+    more = {"n_temperatures": 3000, "mean_std_error": 0.003}
+    made = table(*seeds, run(schedule="varopt", **more), run(**more))
+    one, equal = (runs.bound(made[made.label == x].iloc[[-1]]) for x in ("VAROPT", "LINEAR"))
+    assert one.std_error == pytest.approx(0.4 * 0.1, rel=0.02)
+    assert equal.std_error == 0.003
+    assert runs.bound(made[made.label == "VAROPT"].iloc[[-1]], pilots=0).std_error == 0.003
+
+
+def test_a_pilot_that_serves_several_settings_does_not_average_out():
+    by = [{x: table(run(schedule=s, n_temperatures=k)).assign(pilot_ess=e, pilot_n=9.0)
+           for x, s, e in (("VAROPT0.009", "varopt", 0.1), ("LINEAR", "linear", 0.0))}
+          for k in (1000, 3000)]  # fmt: skip
+    settings = [("pcd_20", rows) for rows in by]
+    exact = [Measured(0.5, 0.0, math.inf, 1, "log")] * 2
+    found = runs.pooled(exact, settings, "LINEAR", "pilot_ess")
+    assert found[:3] == pytest.approx((0.5, 0.1, 9.0))
+    others = [("pcd_20", by[0]), ("cd1_20", {x: t.assign(model="m") for x, t in by[1].items()})]
+    found = runs.pooled(exact, others, "LINEAR", "pilot_ess")
+    assert found[:3] == pytest.approx((0.5, 0.1 / math.sqrt(2), 18.0))
+
+
+def test_a_table_begins_with_the_reference_values():
+    ours = {"pcd_20": SimpleNamespace(log_z=210.36791, std_error=0.0)}
+    made = runs.table(table(run()), ["pcd_20"], ours).set_index(["schedule", "whose"])
+    column = made["PCD(20) log Z"]
+    assert column["reference"].tolist() == ["208.630", "210.3679"]
+    assert column["LINEAR"].tolist()[1:] == ["210.0000 ± 0.0300", "–"]
 
 
 def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
@@ -211,7 +245,7 @@ def test_the_greatest_ess(ess, outcome):
     ]
     found = judged.larger_ess(table(*rows), ["pcd_20"])
     assert found.outcome == outcome
-    assert ("9 h" in found.note) == (outcome == OPEN)
+    assert ("6.5 h" in found.note) == (outcome == OPEN)
 
 
 def highest(*rows):
@@ -239,7 +273,7 @@ def test_gms13_has_no_quarter_more():
         return judged.gms13_below(table(*rows))
 
     assert [found(x).outcome for x in (700.0, 860.0, 960.0)] == [REPRODUCED, OPEN, CONTRADICTED]
-    assert found(860.0).note.startswith("nine trainings, and seeds on PCD(500): about 15 h")
+    assert found(860.0).note.startswith("nine trainings, and seeds on PCD(500): about 13.5 h")
 
 
 def test_an_uncapped_schedule_falls_where_one_model_shows_it():
@@ -256,7 +290,7 @@ def fall(few, many, **rates):
     rows = [
         run("pcd_500", "varopt", 0.009, base, n_temperatures=k, mean_log_z=635 - low)
         for base, starts in {"base rate": (few, many), **rates}.items()
-        for k, low in zip((1000, 100_000), starts, strict=True)
+        for k, low in zip((1000, 100_000), starts, strict=False)
     ]
     rows += [run("pcd_20", "varopt", 0.009, b, n_temperatures=1000, mean_log_z=206.0)
              for b in runs.BASES]  # fmt: skip
@@ -268,7 +302,7 @@ def test_errors_with_500_units():
     """Much: more than the 4 nats with 20 units; rapidly: fourfold for a hundredfold K."""
     both = {"own biases": (7.0, 0.7)}
     assert fall(7.0, 0.7, **both) == REPRODUCED
-    assert fall(7.0, 0.7) == OPEN
+    assert fall(7.0, 0.7, **{"own biases": (7.0,)}) == OPEN
     assert fall(7.0, 2.5, **both) == DEPENDS
     assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}) == CONTRADICTED
 
@@ -285,66 +319,59 @@ def test_gains_with_500_units_and_the_ceiling():
     assert {p[3] for p in judged.gains_less(table(*small, *full, *own)).parts} >= {"at the ceiling"}
     even = [r for m in runs.MODELS[3:] for r in three(m, ess=900.0)]
     assert judged.ahead_on_500(table(*even)).outcome == CONTRADICTED
-    assert "6 h" in judged.ahead_on_500(table(*full)).note
+    assert "7 h" in judged.ahead_on_500(table(*full)).note
 
 
 # ---------------------------------------------------------------- Figure 4
 
 
-def looks(
-    first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, model="pcd_20", schedule="varopt"
-):
-    ess = np.linspace(1000 * (1 - first), 1000 * (1 - last), 20)
-    of = {f"ess_{i}": x for i, x in enumerate(ess, 1)}
-    return (
-        run(model, schedule, cap, base, n_temperatures=k)
-        | of
-        | {"variance_1": 0.01, "variance_2": tenth}
-    )
+def looks(first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, model="pcd_20", noise=0.0):
+    """Of forty pilots, whose early loss and variance differ by 5%, and by ``noise`` besides."""
+    rows = []
+    for i, x in enumerate(np.tile([-1.0, 1.0], 20)):
+        ess = np.linspace(1000 * (1 - first * (1 + 0.05 * x)), 1000 * (1 - last), 20)
+        of = {f"ess_{i}": e for i, e in enumerate(ess, 1)}
+        tenth_i = tenth * (1 + 0.05 * x) * (1 + noise * math.cos(9 * i))
+        rows.append(run(model, "varopt", cap, base, n_temperatures=k, seed=i)
+                    | of | {"variance_2": tenth_i})  # fmt: skip
+    return pd.DataFrame(rows)
 
 
-def drops(*rows):
-    return judged.drops(judged.looks_of([pd.DataFrame([*rows])])).outcome
+def drops(*tables):
+    return judged.drops(judged.looks_of(tables)).outcome
 
 
 def test_an_early_drop():
-    """Twice as fast as on average, and half as fast; one training decides nothing."""
-    steep = [looks(0.09, 0.9, base=b, model=m) for b in runs.BASES
-             for m in ("pcd_20", "pcd_20, rate 0.01")]  # fmt: skip
-    flat = [looks(0.01, 0.9, base=b, model=m) for b in runs.BASES
-            for m in ("pcd_20", "pcd_20, rate 0.01")]  # fmt: skip
+    """Twice as fast as on average, or half as fast; our model decides, other trainings or none."""
+    steep, flat = ([looks(x, 0.9, base=b) for b in runs.BASES] for x in (0.09, 0.01))
     assert drops(*steep) == REPRODUCED
     assert drops(*flat) == CONTRADICTED
-    assert drops(*steep[:2], *flat[2:]) == DEPENDS
-    assert drops(looks(0.01, 0.9), looks(0.01, 0.9, base="base rate")) == OPEN
+    assert drops(steep[0], flat[1]) == DEPENDS
+    assert drops(looks(0.045, 0.9), looks(0.045, 0.9, base="base rate")) == OPEN
 
 
 @pytest.mark.parametrize(
-    ("many", "outcome"), [(0.002, REPRODUCED), (0.021, OPEN), (0.1, CONTRADICTED)]
+    ("many", "outcome"), [(0.002, REPRODUCED), (0.02, OPEN), (0.1, CONTRADICTED)]
 )
 def test_the_drop_is_smaller_with_more_steps(many, outcome):
-    rows = [
-        looks(0.02, 0.9, v, base=b, k=k)
-        for b in runs.BASES
-        for k, v in ((1000, 0.02), (10_000, many))
-    ]
-    assert judged.smaller_drop(judged.looks_of([pd.DataFrame(rows)])).outcome == outcome
+    rows = [looks(0.02, 0.9, v, base=b, k=k)
+            for b in runs.BASES for k, v in ((1000, 0.02), (10_000, many))]  # fmt: skip
+    assert judged.smaller_drop(judged.looks_of(rows)).outcome == outcome
 
 
 def test_deceleration_is_judged_where_a_cap_binds():
-    def found(held, models=("pcd_20", "pcd_20, rate 0.01")):
-        rows = [looks(0.02, 0.9, v, cap=c, model=m)
-                for m in models for c, v in ((1.0, 0.02), (0.003, held))]  # fmt: skip
+    """By pairs that share a pilot, so that 1% of noise decides where pilots differ by 5%."""
+
+    def found(held, end=800.0):
+        rows = [
+            looks(0.02, 0.9, v, cap=c, noise=e) for c, v, e in ((1.0, 0.02, 0), (0.003, held, 0.01))
+        ]
         ends = table(*(run("pcd_20", "varopt", c, "own biases", ess=x, largest_step=3.4)
-                       for c, x in ((1.0, 500.0), (0.003, 800.0))))  # fmt: skip
-        return judged.relaxes(judged.looks_of([pd.DataFrame(rows)]), ends).outcome
+                       for c, x in ((1.0, 500.0), (0.003, end))))  # fmt: skip
+        return judged.relaxes(judged.looks_of(rows), ends)
 
-    assert found(0.005) == REPRODUCED
-    assert found(0.04) == CONTRADICTED
-    assert found(0.005, ["pcd_20"]) == OPEN
-
-
-def test_a_missing_measurement_has_no_ratio():
-    assert runs.over(None, measured(1, 1)) is None
-    assert runs.over(measured(3, 3.0), measured(1, 4.0))[:2] == (2, 5)
-    assert isinstance(runs.over(measured(3, 3.0), measured(1, 4.0)), Measured)
+    assert found(0.019).outcome == REPRODUCED
+    assert found(0.04).outcome == CONTRADICTED
+    unknown = found(0.019, 510.0)
+    assert unknown.outcome == OPEN
+    assert unknown.note.startswith("the end, not the early drop, is open")

@@ -251,3 +251,15 @@ def test_the_pdf_of_lessons_leads_links_to_places_in_itself(tmp_path, monkeypatc
         "a", "a.top", "#a.top", "#b.x", "#b", "https://a.org",
     ]  # fmt: skip
     assert "script" not in made
+
+
+def test_figures_of_check_have_the_numbers_of_their_sources():
+    numbers = {
+        "book/check/wang": {"figure": {"fig-wang-4": (8,), "fig-wang-3": (7,)}},
+        "book/use/compare": {"figure": {"fig-compare-9": (9,), "fig-b-7": (10,)}},
+    }
+    book.number_by_page(None, SimpleNamespace(toc_fignumbers=numbers))
+    assert numbers == {
+        "book/check/wang": {"figure": {"fig-wang-4": (4,), "fig-wang-3": (3,)}},
+        "book/use/compare": {"figure": {"fig-compare-9": (1,), "fig-b-7": (2,)}},
+    }

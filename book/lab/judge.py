@@ -201,10 +201,12 @@ def printed_value(
 ) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
-    Without a margin it is taken from the printed spread alone: the smallest difference that the
-    printed number could have been told from, with a chance of `POWER`, had ours no error (4.6
-    printed standard errors, 5.2 for 20 runs), and half a unit of the last printed digit. The claim
-    is then contradicted if the interval leaves out 0, and reproduced if it lies within the margin.
+    Without a margin it is taken from the printed spread. Of a mean of so many runs of a printed
+    variance it is what as many runs beside them could have shown: the smallest difference that is
+    seen with a chance of `POWER` (6.9 printed standard errors for 20 runs). With less, 20 runs
+    could never agree with 20 others. Of a printed standard error it is what that alone resolves
+    (4.6 of it). Half a unit of the last printed digit is added. The claim is then contradicted if
+    the interval leaves out 0, and reproduced if it lies within the margin.
     With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
     of the printed number, its standard error or the variance of so many runs, counts in the
     interval in either case: if it is wide, no number of runs of ours decides.
@@ -220,8 +222,11 @@ def printed_value(
         allowed = null = _margin_on(margin, reason) + rounding
         note = f"margin ±{margin:g}: {reason}"
     elif spread is not None:
-        allowed, null = spread.could_see(alpha) + rounding, rounding
+        again = spread if printed_n is None else minus(spread, spread)
+        allowed, null = again.could_see(alpha) + rounding, rounding
         note = f"margin ±{allowed:.3g}: what the printed spread resolves"
+        if printed_n is not None:
+            note = f"margin ±{allowed:.3g}: what {printed_n} runs beside {printed_n} show"
     else:
         raise ValueError(
             f"{name}: the printed number has no spread (printed_error, or printed_variance "
@@ -247,9 +252,9 @@ def printed_variance(
 ) -> Verdict:  # fmt: skip
     """A printed variance of normal values against ours: the effect is ours over printed (F).
 
-    Without a margin, the factor is taken that the printed number of runs could have shown with a
-    chance of `POWER`, had ours no error. If that is more than `WIDEST`, they are too few for
-    agreement with them to say anything.
+    Without a margin, the factor is taken that as many runs beside the printed ones could have shown
+    with a chance of `POWER`. If that is more than `WIDEST`, they are too few for agreement with
+    them to say anything.
 
     ``ours``: repeats, or the variance of ``n`` of them (infinity if it is computed).
     """
@@ -263,10 +268,11 @@ def printed_variance(
     own = 1e9 if n == math.inf else count("n", n, 2) - 1
     see = float(ndtri(1 - alpha / 2) + ndtri(POWER))
     if margin is None:
-        allowed = see * math.sqrt(2 / freedom)
+        allowed = see * math.sqrt(4 / freedom)
         # a printed 0.0001 may be rounded from half as much, or from half as much again
         null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-        note = f"margin: a factor of {math.exp(allowed):.3g}, what {printed_n} printed runs resolve"
+        shows = f"what {printed_n} runs beside {printed_n} show"
+        note = f"margin: a factor of {math.exp(allowed):.3g}, {shows}"
     else:
         allowed = _margin_on(margin, reason, "log")
         null = -allowed, allowed

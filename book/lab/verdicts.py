@@ -74,15 +74,12 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     )
 
 
-def depends(
-    setting: str, cases: dict[str, Verdict | dict[str, Verdict]], n_trainings: int | None = None
-) -> Verdict:
+def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Verdict:
     """One verdict of a claim whose source does not state a setting on which it may depend.
 
     `DEPENDS` if the claim is reproduced with one value of the setting and contradicted with
-    another: on the same model, where ``cases`` are given by the value, then by the model. One model
-    shows that, whatever another training would give. Else the verdict of `together`, if it is the
-    same with every value of the setting, and open if not, or if there is one training.
+    another: on the same model, where ``cases`` are given by the value, then by the model. Else the
+    verdict of `together`, if it is the same with every value of the setting, and open if not.
     """
     by_model = {x: v if isinstance(v, dict) else {"": v} for x, v in cases.items()}
     by_value = {x: v if isinstance(v, Verdict) else together(v) for x, v in cases.items()}
@@ -98,8 +95,6 @@ def depends(
             found_on.setdefault(model, set()).add(v.outcome)
     if any({REPRODUCED, CONTRADICTED} <= outcomes for outcomes in found_on.values()):
         return found._replace(outcome=DEPENDS, note=f"on {setting}")
-    if n_trainings == 1:
-        return found._replace(outcome=OPEN, note=ONE_TRAINING)
     outcomes = Counter(v.outcome for v in by_value.values())
     if len(outcomes) > 1:
         said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())

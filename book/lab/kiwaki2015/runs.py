@@ -12,13 +12,14 @@ from .. import tables
 from ..measured import Measured
 from ..page import one, published
 from ..stored import is_stored, stored_results
+from ..verdicts import with_error
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
-    "varopt_rates", "varopt_trainings",
+    "varopt_pilots", "varopt_rates", "varopt_trainings",
 )  # fmt: skip
 # Declared, and read as soon as they are there: hours on two cores.
-LONG = {"varopt_table1": 9.0, "varopt_table2": 6.0, "varopt_500_seeds": 5.0, "varopt_drop": 0.3}
+LONG = {"varopt_table1": 6.5, "varopt_table2": 7.0, "varopt_500_seeds": 7.5}
 BASES = ("base rate", "own biases")
 RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
 TWENTY = ("pcd_20", "cd1_20", "cd25_20")
@@ -31,6 +32,7 @@ SCHEDULES = {
     "LINEAR": ("linear", 1.0),
     "GMS13": ("gms13", 1.0),
 }
+SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
 def papers_name(model: str) -> str:
@@ -53,7 +55,7 @@ def there() -> list[str]:
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
     """Every stored run of AIS along a schedule of the paper, one row a seed, `labelled`."""
     every = pd.concat([stored_results(name, scheduler) for name in (*SWEEPS, *there())])
-    return labelled(every[every["estimator"] == "two_way_ais"])
+    return with_pilots(labelled(every[every["estimator"] == "two_way_ais"]))
 
 
 def labelled(runs: pd.DataFrame) -> pd.DataFrame:
@@ -62,13 +64,50 @@ def labelled(runs: pd.DataFrame) -> pd.DataFrame:
     by = {setting: label for label, setting in SCHEDULES.items()}
     labels = [by.get(key, "") for key in zip(runs["schedule"], caps, strict=True)]
     runs = runs.assign(label=labels, training=runs["model"].map(_training))
-    keys = ["model", "base", "label", "n_temperatures", "seed", "n_chains"]
-    return runs[runs["label"] != ""].drop_duplicates(keys).reset_index(drop=True)
+    return runs[runs["label"] != ""].drop_duplicates([*SETTING, "seed"]).reset_index(drop=True)
 
 
 def _training(model: str) -> str:
     kind, _, which = model.partition(", ")
     return which or (f"rate {RATES[kind]:g}" if kind in RATES else "ours")
+
+
+def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs with the spread between pilots, which no single run shows: of log ESS, and of the bound
+    as a share of its distance from log Z.
+
+    It is the variance over seeds, each with a pilot of its own, beyond that within runs, by model,
+    pooled over settings with several seeds. Equal steps have no pilot.
+    """
+    runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=_ess_error(runs))
+
+    def beyond(values, errors) -> float:
+        return float(np.var(values, ddof=1) - np.mean(np.square(errors)))
+
+    def of_setting(g):
+        gap, freedom = g["gap"].mean(), len(g) - 1
+        of_bound = beyond(g["mean_log_z"], g["mean_std_error"]) / gap**2
+        of_ess = beyond(np.log(g["ess"]), g["ess_error"])
+        return {"model": g["model"].iloc[0], "n": freedom, "ess": freedom * of_ess,
+                "bound": freedom * of_bound}  # fmt: skip
+
+    groups = [g for _, g in runs[runs["label"] != "LINEAR"].groupby(SETTING) if len(g) > 1]
+    sums = pd.DataFrame(map(of_setting, groups), columns=["model", "n", "ess", "bound"])
+    sums = sums.groupby("model").sum()
+    piloted = np.where(runs["label"] == "LINEAR", 0.0, 1.0)
+    for name in ("ess", "bound"):
+        spread = np.sqrt((sums[name] / sums["n"]).clip(lower=0))
+        runs[f"pilot_{name}"] = runs["model"].map(spread).fillna(0.0) * piloted
+    return runs.assign(pilot_n=runs["model"].map(sums["n"]).fillna(1.0))
+
+
+def _ess_error(runs) -> list[float]:
+    """Of log ESS, by the wider of bootstrap and normal weights."""
+    errors = []
+    for row in runs.itertuples():
+        low, high = tables.ess_interval(row.ess, int(row.n_chains))
+        errors.append(math.log(max(high, row.ess_high) / min(low, row.ess_low)) / 3.92)
+    return errors
 
 
 def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
@@ -84,52 +123,55 @@ def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate
     return exact[exact["n_chains"] == exact["n_chains"].max()].sort_values("seed")
 
 
-def ess(rows) -> Measured | None:
-    """ESS over chains, on the scale "log", by the wider of bootstrap, normal weights and spread."""
-    if rows.empty:
-        return None
-    errors = []
-    for row in rows.itertuples():
-        low, high = tables.ess_interval(row.ess, int(row.n_chains))
-        errors.append(math.log(max(high, row.ess_high) / min(low, row.ess_low)) / 3.92)
-    return _over_seeds(np.log(rows["ess"] / rows["n_chains"]), errors, "log")
+def ess(rows, pilots: float = 1) -> Measured | None:
+    """ESS over chains, on the scale "log"; ``pilots`` 0 leaves out the error between them."""
+    x = np.log(rows["ess"] / rows["n_chains"])
+    return _over_seeds(x, rows["ess_error"], pilots * rows["pilot_ess"], "log")
 
 
-def bound(rows) -> Measured | None:
+def bound(rows, pilots: float = 1) -> Measured | None:
     """The lower bound on log Z, the mean log-weight."""
-    return None if rows.empty else _over_seeds(rows["mean_log_z"], rows["mean_std_error"], "linear")
+    pilots = pilots * rows["pilot_bound"] * rows["gap"]
+    return _over_seeds(rows["mean_log_z"], rows["mean_std_error"], pilots, "linear")
 
 
 def variance(rows) -> Measured | None:
-    """The variance of log-weights, on the scale "log"."""
-    if rows.empty:
-        return None
+    """The variance of log-weights along equal steps, on the scale "log"."""
     errors = np.log(rows["variance_high"] / rows["variance_low"]) / 3.92
-    return _over_seeds(np.log(rows["variance"]), errors, "log")
+    return _over_seeds(np.log(rows["variance"]), errors, 0 * errors, "log")
 
 
-def _over_seeds(values, errors, scale: str) -> Measured:
-    x, e = np.asarray(values, float), np.asarray(errors, float)
-    error, freedom = math.sqrt((e**2).mean() / len(x)), math.inf
-    if len(x) > 1 and (spread := x.std(ddof=1) / math.sqrt(len(x))) > error:
-        error, freedom = spread, len(x) - 1
-    return Measured(float(x.mean()), error, freedom, len(x), scale)
-
-
-def over(top: Measured | None, bottom: Measured | None) -> Measured | None:
-    """Their ratio, or difference if they are no logarithms; None if one of them is."""
-    if top is None or bottom is None:
+def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
+    """Mean over seeds, with the errors within runs and between pilots, or their spread if wider."""
+    n = len(values)
+    if not n:
         return None
-    error, freedom = math.hypot(top.std_error, bottom.std_error), ms.welch_freedom(top, bottom)
-    return Measured(top.value - bottom.value, error, freedom, min(top.n, bottom.n), top.scale)
+    error, freedom = math.sqrt((np.square(errors) + np.square(pilots)).mean() / n), math.inf
+    if n > 1 and (spread := np.std(values, ddof=1) / math.sqrt(n)) > error:
+        error, freedom = spread, n - 1
+    return Measured(float(np.mean(values)), float(error), freedom, n, scale)
 
 
-def pooled(every) -> Measured:
-    """The mean of independent numbers of one scale, each of another setting of our own models."""
-    every = list(every)
-    error = math.sqrt(sum(m.std_error**2 for m in every)) / len(every)
-    mean = sum(m.value for m in every) / len(every)
-    return Measured(mean, error, min(m.freedom for m in every), len(every), every[0].scale)
+def pooled(ratios, settings, rival: str, pilot: str) -> Measured:
+    """Mean of ratios of VAROPT0.009 and a rival, one a setting, on the scale "log".
+
+    Errors within runs are independent. A pilot serves all numbers of steps of its model, so that
+    its error does not average out over them: it is added with the weight that each seed has.
+    """
+    ratios, n = list(ratios), len(settings)
+    used = pd.concat(
+        by[label].assign(weight=1 / len(by[label]) / n)
+        for _, by in settings
+        for label in ("VAROPT0.009", rival)
+    )
+    of_seed = used.groupby(["model", "label", "seed"])[["weight", pilot, "pilot_n"]]
+    of_seed = of_seed.agg({"weight": "sum", pilot: "mean", "pilot_n": "mean"})
+    squares = [(m.std_error / n) ** 2 for m in ratios]
+    squares += list((of_seed["weight"] * of_seed[pilot]) ** 2)
+    total, each = sum(squares), [*(m.freedom for m in ratios), *of_seed["pilot_n"]]
+    below = sum(x**2 / f for x, f in zip(squares, each, strict=True))
+    freedom = total**2 / below if below else math.inf
+    return Measured(sum(m.value for m in ratios) / n, math.sqrt(total), freedom, n, "log")
 
 
 def printed(number: int) -> pd.DataFrame:
@@ -142,16 +184,22 @@ def printed_ess(model: str, label: str) -> float:
     return float(one(table, model=papers_name(model), schedule=label)["ess"])
 
 
-def table(runs: pd.DataFrame, models, truths: dict[str, float]) -> pd.DataFrame:
-    """A printed table with ours below each row: error of log Z (nats), and ESS of 1,000."""
-    source, rows = printed(1 if models[0].endswith("_20") else 2), []
+def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
+    """A printed table, ours below each row: log Z (nats), and ESS of 1,000; references first."""
+    source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
+    of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
+    known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}
+    shown = {m: f"{x:.3f}" if math.isfinite(x) else "–" for m, x in of_paper.items()}
+    rows = [
+        _row("reference", whose, {m: (x, "–") for m, x in values.items()})
+        for whose, values in (("printed", shown), ("ours", known))
+    ]
     for label in SCHEDULES:
-        theirs = {m: one(source, model=papers_name(m), schedule=label) for m in models}
-        cells = {m: _printed_cells(row) for m, row in theirs.items()}
+        theirs = {m: source.loc[papers_name(m), label] for m in models}
+        cells = {m: (f"{x['logz_hat']:.3f}", f"{x['ess']:.0f}") for m, x in theirs.items()}
         rows.append(_row(label, "printed", cells))
         for base in BASES:
-            here = {m: found(runs, m, label, base=base) for m in models}
-            cells = {m: _our_cells(x, truths[m]) for m, x in here.items()}
+            cells = {m: _our_cells(found(runs, m, label, base=base)) for m in models}
             rows.append(_row(label, f"ours, {base}", cells))
     return pd.DataFrame(rows)
 
@@ -163,21 +211,14 @@ def _row(label: str, whose: str, cells: dict[str, tuple[str, str]]) -> dict:
     return row
 
 
-def _printed_cells(row) -> tuple[str, str]:
-    off = row["logz_hat"] - row.get("logz_exact", math.nan)
-    said = f"{off:+.3f}".replace("-", "−") if math.isfinite(off) else f"{row['logz_hat']:.3f}"
-    return said, f"{row['ess']:.0f}"
-
-
-def _our_cells(rows, truth: float) -> tuple[str, str]:
+def _our_cells(rows) -> tuple[str, str]:
     if rows.empty:
         return "–", "–"
-    off, error = rows["log_z"].mean() - truth, rows["std_error"].mean() / math.sqrt(len(rows))
-    share, said = ess(rows), tables.with_error(off, error).replace("-", "−")
+    log_z = tables.with_error(rows["log_z"].mean(), rows["std_error"].mean() / math.sqrt(len(rows)))
+    share = ess(rows)
     size = 1000 * math.exp(share.value)
     fewer = "" if rows["n_chains"].iloc[0] == 1000 else "*"
-    ends = f"{size:.0f} ± {size * share.std_error:.0f}{fewer}"
-    return said if said.startswith("−") else f"+{said}", ends
+    return log_z, f"{size:.0f} ± {size * share.std_error:.0f}{fewer}"
 
 
 def printed_spread() -> Measured:

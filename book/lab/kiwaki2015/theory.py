@@ -16,8 +16,9 @@ from .. import measured as ms
 from ..bootstrap import bootstrap_log_weights
 from ..exact_slopes import OnPath
 from ..measured import Measured
+from ..page import over
 from ..verdicts import Verdict, depends, together
-from .runs import BASES, TWENTY, found, over, papers_name, printed_ess, printed_spread, variance
+from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread, variance
 
 TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
@@ -44,7 +45,7 @@ class Scaled(NamedTuple):
 def scaled_variances(n_chains: int, seed: int) -> list[Scaled]:
     """Theorem 1 on a model of 40 × 8 units, along equal steps and VAROPT, at four K each.
 
-    J is that of one long pilot, whose error is the spread of four shorter ones.
+    J is that of one long pilot, whose error is the spread of four of an eighth of its work.
     """
     small = rl.testsystems.random_rbm(n_visible=40, n_hidden=8, coupling=8.0, rng=1)
     perfect, gibbs = PerfectPath(small, base=np.zeros(40)), rl.GeometricPath(small, np.zeros(40))
@@ -58,35 +59,27 @@ def scaled_variances(n_chains: int, seed: int) -> list[Scaled]:
     found = []
     for name, steps in ((x, k) for x in ("linear", "VAROPT") for k in (20, 60, 180, 540)):
         betas = schedules.linear(steps) if name == "linear" else schedules.varopt(pilot, steps)
-        runs = [
-            rl.ais(path, betas, n, seed + steps)
-            for path, n in ((perfect, 5 * n_chains), (gibbs, 25 * n_chains))
+        j, *spread = (steps * schedules.predicted_variance(p, betas) for p in (pilot, *others))
+        error = float(np.std(spread, ddof=1)) / math.sqrt(8)
+        variances = [
+            variance_of(rl.ais(path, betas, n * n_chains, seed + steps), seed, steps)
+            for path, n in ((perfect, 5), (gibbs, 25))
         ]
-        j = _predicted(pilot, others, betas, work=8)
-        found.append(Scaled(name, steps, j, *(variance_of(run, seed, steps) for run in runs)))
+        found.append(Scaled(name, steps, ms.measured(j, error, len(spread) - 1), *variances))
     return found
 
 
-def variance_of(run: rl.Estimate, rng=0, times: float = 1.0) -> Measured:
+def variance_of(run: rl.Estimate, rng, times: float) -> Measured:
     """``times`` the variance of the log-weights of a run, with the error of the bootstrap."""
     low, high = bootstrap_log_weights(run.log_weights, rng=rng)["variance"]
     value = times * float(np.var(run.log_weights, ddof=1))
     return ms.measured(value, times * (high - low) / (2 * 1.96))
 
 
-def _predicted(pilot, others: Sequence[rl.Estimate], betas, work: float) -> Measured:
-    """J of a schedule from a pilot of ``work`` times the chain-steps of others."""
-    k = len(betas) - 1
-    spread = [k * schedules.predicted_variance(p, betas) for p in others]
-    error = float(np.std(spread, ddof=1)) / math.sqrt(work)
-    return ms.measured(k * schedules.predicted_variance(pilot, betas), error, len(spread) - 1)
-
-
 def mean_of(values: Iterable[Measured], dependent: bool = False) -> Measured:
     """The mean of positive numbers, on the scale "log"; ``dependent`` errors add up unsquared."""
     every = list(values)
-    total = sum(m.value for m in every)
-    errors = [m.std_error for m in every]
+    total, errors = sum(m.value for m in every), [m.std_error for m in every]
     error = sum(errors) if dependent else math.hypot(*errors)
     return ms.measured(total / len(every), error / total, scale="log")
 
@@ -126,23 +119,21 @@ class ExactPaths:
     """Paths by (model, base) from a table of what `exact_slopes.slope_variance` gives."""
 
     def __init__(self, table, bases):
+        rows = table[table["base"].isin(bases)].sort_values("beta")
+        columns = ["beta", "g", "g_error", "mean_slope"]
         self.slopes = {
-            (str(model), base): rows.sort_values("beta")
-            for base in bases
-            for model, rows in table[table["base"] == base].groupby("model")
+            case: found[columns].to_numpy().T for case, found in rows.groupby(["model", "base"])
         }
-        columns = ["beta", "g", "mean_slope"]
         self.paths = {
-            case: exact_slopes.on_path(*rows[columns].to_numpy().T)
-            for case, rows in self.slopes.items()
+            case: exact_slopes.on_path(beta, g, slope)
+            for case, (beta, g, _, slope) in self.slopes.items()
         }
 
     def effect(
         self, case: tuple[str, str], effect: Callable[[OnPath], float], scale: str = "linear"
     ) -> Measured:
         """A number of a path with its standard error from those of g; a logarithm for "log"."""
-        columns = ["beta", "g", "g_error", "mean_slope"]
-        found = exact_slopes.with_error(effect, *self.slopes[case][columns].to_numpy().T)
+        found = exact_slopes.with_error(effect, *self.slopes[case])
         return ms.measured(*found)._replace(scale=scale)
 
 

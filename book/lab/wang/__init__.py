@@ -11,18 +11,13 @@ from functools import cache
 import pandas as pd
 
 from rbmbook.datasheet import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, TOO_ROUGH, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, depends
 from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
 NAMED, LISTED = 3, 12  # readings that a verdict names in its note, and lists
-
-
-@cache
-def reference() -> dict:
-    """The book's log Z of each model: exact for h10 and h20."""
-    return load_reference()
+reference = cache(load_reference)  # the book's log Z of each model: exact for h10 and h20
 
 
 def truth(model: str) -> float:
@@ -36,7 +31,7 @@ def printed(method: str) -> pd.DataFrame:
     return table[table["method"].str.startswith(method)].set_index("model")
 
 
-def printed_error(model: str, method: str = "SAMS") -> float:
+def printed_error(model: str, method: str) -> float:
     """Error of a printed mean."""
     return float(printed(method).loc[model, "logz"]) - truth(model)
 
@@ -53,18 +48,13 @@ def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all
         for x, of_case in cases.items()
         for m, v in (of_case.items() if isinstance(of_case, dict) else [("", of_case)])
     }
-    by_outcome: dict[str, list[str]] = {o: [] for o in OUTCOMES}
-    for reading, verdict in every.items():
-        by_outcome[verdict.outcome].append(reading)
-    n = {o: len(names) for o, names in by_outcome.items()}
-    note = f"of {len(every)} readings {n[REPRODUCED]} {agree}, {n[CONTRADICTED]} are contradicted, "
-    note += f"{n[OPEN]} decide nothing"
-    if names := by_outcome[REPRODUCED]:
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-        note += f"; they {agree}: {'; '.join(names[:NAMED])}{more}"
-    elif names := by_outcome[OPEN]:
-        parts = ["; ".join(part[3] for part in every[x].parts) for x in names]
-        note += f"; {TOO_ROUGH}" if all(TOO_ROUGH in part for part in parts) else ""
+    names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
+    note = f"of {len(every)} readings {len(names[REPRODUCED])} {agree}, "
+    note += f"{len(names[CONTRADICTED])} are contradicted, {len(names[OPEN])} decide nothing"
+    if agreeing := names[REPRODUCED]:
+        more = f" and {len(agreeing) - NAMED} more" if len(agreeing) > NAMED else ""
+        note += f"; they {agree}: {'; '.join(agreeing[:NAMED])}{more}"
+    unknown = "the report's own setting would decide and cannot be had: "
+    note = {DEPENDS: f"on {on}: ", OPEN: unknown}.get(found.outcome, "") + note
     left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
-    note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))

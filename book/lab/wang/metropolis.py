@@ -41,15 +41,14 @@ def long_run(repeat: bool, reach: float = 6.0, n: int = 301) -> float:
 
 
 def log_target(x) -> np.ndarray:
-    z = (x - MEAN) @ WHITEN
-    return -0.5 * np.einsum("nd,nd->n", z, z)
+    return -0.5 * np.square((x - MEAN) @ WHITEN).sum(axis=1)
 
 
 def steps(x, n_steps: int, rng) -> tuple[np.ndarray, np.ndarray]:
     """States of chains from x, (n_chains, n_steps, 2), and whether the chain moved there."""
     states, moved = [], []
-    while n_steps > sum(map(len, moved)):
-        k = min(BLOCK, n_steps - sum(map(len, moved)))
+    for first in range(0, n_steps, BLOCK):
+        k = min(BLOCK, n_steps - first)
         log_u = np.log(rng.random((k, len(x))))
         y = MEAN + rng.standard_normal((k * len(x), 2)) * SD
         weight, now = log_target(y).reshape(k, -1), log_target(x)
@@ -68,10 +67,10 @@ def steps(x, n_steps: int, rng) -> tuple[np.ndarray, np.ndarray]:
 def counted_runs(repeat: bool, n_kept: int, n_runs: int, rng) -> list[np.ndarray]:
     """Points that the sampler counts, ``n_kept`` of each run, in pieces that fit into memory."""
     x = steps(np.tile(MEAN, (n_runs, 1)), DROPPED, rng)[0][:, -1]
-    parts: list[list[np.ndarray]] = [[] for _ in range(n_runs)]
-    while min(sum(map(len, part)) for part in parts) < n_kept:
+    runs = [np.empty((0, 2)) for _ in range(n_runs)]
+    while min(map(len, runs)) < n_kept:
         states, moved = steps(x, min(n_kept, PIECE), rng)
         x = states[:, -1]
-        for part, own, accepted in zip(parts, states, moved, strict=True):
-            part.append(own[accepted | repeat].copy())
-    return [np.concatenate(part)[:n_kept] for part in parts]
+        pieces = zip(runs, states, moved | repeat, strict=True)
+        runs = [np.concatenate([run, own[counted]]) for run, own, counted in pieces]
+    return [run[:n_kept] for run in runs]

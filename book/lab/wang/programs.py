@@ -11,15 +11,15 @@ import pandas as pd
 
 from rbmbook import judge
 from rbmbook import measured as ms
-from rbmbook.page import off
+from rbmbook.page import off, pick
 from rbmbook.page import over as over_other
 from rbmbook.tables import number, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
 from . import PRINTED_RUNS, over, printed, reference, truth
 
-USUAL_EXPONENT = 0.7  # of the gain of SAMS
 FEWEST = 10  # runs whose mean and variance are judged
+FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}
 
 
 def pooled(rows: pd.DataFrame) -> dict:
@@ -38,15 +38,13 @@ def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
-    """Readings of the loop of RTS: round, threshold, constant, number of temperatures, base."""
+    """Readings of the loop of RTS: round, threshold, constant and number of temperatures."""
     runs = pd.concat(stored, ignore_index=True)
-    keys = ["rbm_a", "n_temperatures", "round_sweeps", "threshold", "constant"]
+    keys = ["n_temperatures", "round_sweeps", "threshold", "constant"]
 
     def words(s) -> str:
         few = "" if s["n_temperatures"] == 99 else f", K = {s['n_temperatures'] + 1}"
-        base = "" if s["rbm_a"] == "counts + 5" else f", base {s['rbm_a']}"
-        n = f"N = {s['round_sweeps']:,}"
-        return f"{n}, Tlimit {s['threshold']:g}, {s['constant']}{few}{base}"
+        return f"N = {s['round_sweeps']:,}, Tlimit {s['threshold']:g}, {s['constant']}{few}"
 
     if mixed := int(((runs["stopped"] > 0) & (runs["stopped"] < runs["n_runs"])).sum()):
         raise ValueError(f"{mixed} rows mix runs that stopped with others: expected none")
@@ -62,12 +60,15 @@ def of_sams(stored: pd.DataFrame) -> pd.DataFrame:
     keys = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "exponent", "n_sweeps"]
 
     def words(s) -> str:
-        more = [s["rbm_a"]]
-        more += ["random ladders"] * (s["schedule"] == "random")
-        more += [f"K = {s['n_temperatures'] + 1}"] * (s["n_temperatures"] != 99)
-        more += [f"exponent {s['exponent']:g}"] * (s["exponent"] != USUAL_EXPONENT)
-        more += ["local jumps"] * (s["jump"] == "local") + ["dropped"] * (s["constant"] != "kept")
-        return ", ".join([*more, f"{s['n_sweeps']:,} sweeps"])
+        more = {
+            "random ladders": s["schedule"] == "random",
+            f"K = {s['n_temperatures'] + 1}": s["n_temperatures"] != 99,
+            f"exponent {s['exponent']:g}": s["exponent"] != 0.7,
+            "local jumps": s["jump"] == "local",
+            "dropped": s["constant"] != "kept",
+            f"{s['n_sweeps']:,} sweeps": True,
+        }
+        return ", ".join([s["rbm_a"], *(said for said, holds in more.items() if holds)])
 
     return _readings(stored, keys, words)
 
@@ -80,9 +81,8 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
         if setting.get("schedule") == "random" and len(group) > 1 and group["n_runs"].max() > 1:
             # a ladder of its own for a few runs: as many independent values as ladders
             few, x = group["n_runs"].iloc[0], group["log_z"]
-            within = group["variance"].mean()
-            variance = float(x.var(ddof=1) + within * (1 - 1 / few))
-            found = {"n": len(group), "log_z": float(x.mean()), "variance": variance}
+            variance = x.var(ddof=1) + group["variance"].mean() * (1 - 1 / few)
+            found = {"n": len(group), "log_z": float(x.mean()), "variance": float(variance)}
         rows.append(setting | {"reading": words(setting)} | found)
     table = pd.DataFrame(rows)
     if twice := table.loc[table.duplicated(["model", "reading"]), "reading"].tolist():
@@ -90,22 +90,25 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
     return table
 
 
+def mean(row) -> ms.Measured:
+    """Of the runs of a reading."""
+    return ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
+
+
 def judged(name: str, method: str, row) -> Verdict:
     """Both printed numbers of a model by one reading: the mean of 20 runs, and their variance."""
     spread = printed(method).loc[row["model"]]
-    ours = ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
     given = {"printed_variance": float(spread["variance"]), "printed_n": PRINTED_RUNS}
-    mean = judge.printed_value(name, ours, printed=spread["logz"], **given)
+    of_mean = judge.printed_value(name, mean(row), printed=spread["logz"], **given)
     variance = judge.printed_variance(
         name, row["variance"], n=row["n"], printed=spread["variance"], printed_n=PRINTED_RUNS
     )
-    return together({"log Z": mean, "variance": variance}, ours=said(row))
+    return together({"log Z": of_mean, "variance": variance}, ours=said(row))
 
 
 def said(row) -> str:
     """Mean with its error, and variance."""
-    error = np.sqrt(row["variance"] / row["n"])
-    return f"{with_error(row['log_z'], error)}, variance {number(row['variance'])}"
+    return f"{with_error(*mean(row)[:2])}, variance {number(row['variance'])}"
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
@@ -134,6 +137,13 @@ def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
     return readings.loc[(of_mean + of_variance).idxmin()]
 
 
+def fitting(loops: pd.DataFrame, model: str):
+    """The reading of RTS that gives the report's numbers; None where it does not stop."""
+    rows = pick(loops, model=model).query(f"n >= {FEWEST}")
+    rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
+    return rows.iloc[0] if len(rows) else None
+
+
 def rmse(row) -> ms.Measured:
     """Root mean squared error of single runs of a reading, with its error, on the scale "log"."""
     n, variance = row["n"], row["variance"]
@@ -143,6 +153,10 @@ def rmse(row) -> ms.Measured:
     return ms.measured(np.sqrt(square), np.sqrt(of_square) / square / 2, n - 1, "log")
 
 
+def rmse_of(row) -> float:
+    return float(np.exp(rmse(row).value))
+
+
 def rmse_over(top, bottom) -> ms.Measured:
     """Ratio of the RMSEs of two readings."""
     return over_other(rmse(top), rmse(bottom))
@@ -150,5 +164,4 @@ def rmse_over(top, bottom) -> ms.Measured:
 
 def mean_error(row) -> ms.Measured:
     """Mean error of the runs of a reading; an error of the reference value counts."""
-    mean = ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
-    return off(mean, reference()[row["model"]])
+    return off(mean(row), reference()[row["model"]])

@@ -7,26 +7,27 @@ import pandas as pd
 
 from rbmbook import measured as ms
 from rbmbook import plots
-from rbmbook.page import one, panels, pick, pm, published
+from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
 
 from . import MODELS, metropolis, printed, printed_error, programs, tap, truth
-from .stored import FIT, Stored, converged
+from .stored import Stored, converged
 
 
 def correlations(ours: dict[str, np.ndarray]) -> pd.DataFrame:
     """Means and variances over the first runs, by what a refused proposal does."""
-    rows, most = [], min(map(len, ours.values()))
-    for line in metropolis.published().itertuples():
-        if line.n_runs > most:
-            continue
-        found = {how: x[: line.n_runs] for how, x in ours.items()}
-        row = {"runs": line.n_runs, "printed mean": f"{line.correlation:.4f}"}
-        row |= {f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()}
-        row["printed variance × 10⁵"] = f"{1e5 * line.variance:.3g}"
-        row |= {f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()}
-        rows.append(row)
-    return pd.DataFrame(rows)
+
+    def row(line):
+        found = {how: x[: int(line["n_runs"])] for how, x in ours.items()}
+        return {
+            "runs": int(line["n_runs"]),
+            "printed mean": f"{line['correlation']:.4f}",
+            **{f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
+            "printed variance × 10⁵": f"{1e5 * line['variance']:.3g}",
+            **{f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()},
+        }
+
+    return each(metropolis.published().query(f"n_runs <= {min(map(len, ours.values()))}"), row)
 
 
 def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
@@ -42,16 +43,15 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
             if ours["n"] < programs.FEWEST:
                 rows.append(row | {"log Z": f"{ours['n']} of {ours['tried']} stop"})
                 continue
-            row["log Z"] = pm(ours["log_z"], np.sqrt(ours["variance"] / ours["n"]))
-            row["variance"] = number(ours["variance"])
+            row |= {"log Z": pm(programs.mean(ours)), "variance": number(ours["variance"])}
             rows.append(row | {"minus log Z": f"{ours['log_z'] - truth(model):+.2f}"})
     return pd.DataFrame(rows).fillna("")
 
 
 def rts_rows(runs: Stored) -> pd.DataFrame:
     """The reading that gives the report's numbers, and the same at the loosest threshold."""
-    where = {k: x for k, x in FIT.items() if k != "threshold"}
-    return pick(runs.rts, threshold=[0.05, 0.02], **where).sort_values("threshold")
+    where = programs.FIT | {"threshold": [0.05, 0.02]}
+    return pick(runs.rts, **where).sort_values("threshold")
 
 
 def tap_rows(runs: Stored) -> pd.DataFrame:
@@ -76,20 +76,19 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
 
 def shares(runs: Stored) -> pd.DataFrame:
     """Runs of RTS that stop, and that converge, by base and threshold (constant kept)."""
-    rows, lengths = [], (1000, 3000)
-    tried = pick(
-        runs.single, constant="kept", round_sweeps=list(lengths), threshold=[0.05, 0.02, 0.01]
-    )
-    for (model, base, t), _ in tried.groupby(["model", "rbm_a", "threshold"]):
-        row = {"model": model, "base": base, "Tlimit": f"{t:g}"}
+    lengths, thresholds = [1000, 3000], [0.05, 0.02, 0.01]
+    kept = pick(runs.single, constant="kept", round_sweeps=lengths, threshold=thresholds)
+
+    def row(model, base, t, _):
+        found = {"model": model, "base": base, "Tlimit": f"{t:g}"}
         for n in lengths:
             where = {"model": model, "rbm_a": base, "threshold": t, "round_sweeps": n}
             stops, near = converged(runs, constant="kept", **where)
-            row[f"stop, N = {n:,}"] = f"{stops.sum()} of {len(stops)}"
-            row[f"converge, N = {n:,}"] = f"{near.sum()} of {len(near)}"
-        rows.append(row)
-    found = pd.DataFrame(rows)
-    return found.sort_values("model", key=lambda x: x.map(MODELS.index), kind="stable")
+            found[f"stop, N = {n:,}"] = f"{stops.sum()} of {len(stops)}"
+            found[f"converge, N = {n:,}"] = f"{near.sum()} of {len(near)}"
+        return found
+
+    return each(kept, row, by="model rbm_a threshold")
 
 
 def program_errors(runs: Stored) -> pd.DataFrame:
@@ -97,38 +96,31 @@ def program_errors(runs: Stored) -> pd.DataFrame:
     rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
     for model in MODELS:
         theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
-        walk = one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps")
-        found = {"AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear")}
-        found |= {"RTS": fitting(runs, model), "SAMS": walk}
-        ours = {method: _error(row) for method, row in found.items()}
+        found = {
+            "AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear"),
+            "RTS": programs.fitting(runs.rts, model),
+            "SAMS": one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps"),
+        }
+        ours = {
+            method: "does not stop" if row is None
+            else f"{row['log_z'] - truth(model):+.2f} ({programs.rmse_of(row):.2f})"
+            for method, row in found.items()
+        }  # fmt: skip
         calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
         ours["TAP"] = f"{calls.mean() - truth(model):+.2f} (TAP3)"
         rows += [{"model": model, "": "printed"} | theirs, {"model": "", "": "ours (RMSE)"} | ours]
     return pd.DataFrame(rows)
 
 
-def _error(row) -> str:
-    if row is None:
-        return "does not stop"
-    rmse = np.exp(programs.rmse(row).value)
-    return f"{row['log_z'] - truth(row['model']):+.2f} ({rmse:.2f})"
-
-
-def fitting(runs: Stored, model: str):
-    """The reading of RTS that gives the report's numbers; None where it does not stop."""
-    rows = pick(runs.rts, model=model).query(f"n >= {programs.FEWEST}")
-    rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
-    return rows.iloc[0] if len(rows) else None
-
-
 def seconds(spent: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
     """Processor seconds of each program by the hidden units."""
-    rows = []
-    for units, of_programs in spent.items():
+
+    def row(units, of_programs):
         theirs = one(published("report_ais_seconds"), model=f"h{units}")["seconds"]
-        row = {"hidden units": units, "AIS, printed (s)": f"{theirs:g}"}
-        rows.append(row | {f"{k} (s)": number(x.mean()) for k, x in of_programs.items()})
-    return pd.DataFrame(rows)
+        ours = {f"{k} (s)": number(x.mean()) for k, x in of_programs.items()}
+        return {"hidden units": units, "AIS, printed (s)": f"{theirs:g}"} | ours
+
+    return each(spent, row)
 
 
 def figure_3(runs: Stored) -> None:

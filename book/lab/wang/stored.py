@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +20,9 @@ from . import programs, tap, truth
 
 SWEEPS = (
     "ais_report ais_printed ais_bounds rts_loop rts_loop_fresh rts_loop_loose rts_loop_sweeps "
-    "sams_printed sams_lengths tap_printed tap_readings tap_report"
+    "sams_printed sams_lengths sams_claims tap_printed tap_readings tap_report"
 )
 CLOSE = 5.0  # nats: three standard deviations of the report's runs of RTS on h20
-FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}
 
 
 class Stored(NamedTuple):
@@ -35,6 +34,7 @@ class Stored(NamedTuple):
     single: pd.DataFrame  # runs of RTS with K = 100 from both bases
     sweeps: pd.DataFrame  # RTS without a stop, and SAMS, after so many sweeps
     sams: pd.DataFrame
+    energy: pd.DataFrame  # SAMS with and without the energy of the base in the draw of beta
     tap: pd.DataFrame
     fixed_points: pd.DataFrame  # of TAP, solved to the end
 
@@ -42,15 +42,18 @@ class Stored(NamedTuple):
 def load(scheduler: str = "") -> Stored:
     """All of them; each sweep prints a line on its origin."""
     found = dict(zip(SWEEPS.split(), stored(SWEEPS, scheduler), strict=True))
-    loops = [found[name] for name in ("rts_loop", "rts_loop_fresh", "rts_loop_loose")]
+    loops = pd.concat([found["rts_loop"], found["rts_loop_loose"]])
+    every = pd.concat([loops, found["rts_loop_fresh"]])
     calls = pd.concat([found["tap_printed"], found["tap_readings"]])
+    energy = pick(found["sams_claims"], n_chains=20, n_sweeps=7000).assign(n=20)
     return Stored(
         ais=programs.of_ais(found["ais_report"], found["ais_printed"]),
         coarse=pick(found["ais_bounds"], estimator="ais", n_temperatures=10_000),
-        rts=pick(programs.of_rts(*loops), rbm_a="counts + 5"),
-        single=pick(pd.concat([loops[0], loops[2]]), n_temperatures=99),
+        rts=programs.of_rts(pick(every, rbm_a="counts + 5")),
+        single=pick(loops, n_temperatures=99),
         sweeps=found["rts_loop_sweeps"],
         sams=programs.of_sams(pd.concat([found["sams_printed"], found["sams_lengths"]])),
+        energy=energy.assign(variance=20 * energy["std_error"] ** 2),
         tap=calls.drop_duplicates([*tap.SETTINGS, "model", "order", "n_updates", "seed"]),
         fixed_points=pick(found["tap_report"], n_starts=1, solver="minimise"),
     )
@@ -69,28 +72,32 @@ def converged(runs: Stored, **where) -> tuple[np.ndarray, np.ndarray]:
 UNITS = {10: "pcd_10", 20: "pcd_20", 100: "spectral_100", 500: "pcd_500"}  # hidden units: model
 
 
-def seconds(call: Callable[[int], object], seed: int, n: int) -> np.ndarray:
-    """Of ``n`` runs, after one that may compile."""
-    spent = []
-    with noted_warnings(), threadpool_limits(1):  # one chain has no error, and warns of it
-        for k in range(n + 1):
-            began = time.process_time()
-            call(seed + k)
-            spent.append(time.process_time() - began)
-    return np.array(spent[1:])
-
-
 def of_programs(units: int, seed: int, n: int) -> dict[str, np.ndarray]:
-    """AIS by the printed number of temperatures; SAMS, short and long; TAP3 to its stop."""
+    """Seconds of ``n`` runs of each program, after one that may compile.
+
+    AIS by the printed number of temperatures; RTS to its stop, 100,000 sweeps at most, and SAMS,
+    each by a short and by a long reading; TAP3 to its stop.
+    """
     rbm = rl.load_rbm(UNITS[units])
     path = PrintedPath(rbm, counts_plus_five(), np.zeros(units))
     betas, steps = rl.schedules.linear(99), rl.schedules.linear(100_000 if units == 10 else 60_000)
-    sams, tap3 = ESTIMATORS["sams printed"], ESTIMATORS["tap as printed"]
+    sams, rts, tap3 = (ESTIMATORS[x] for x in ("sams printed", "rts printed", "tap as printed"))
     n_updates = max(int(tap3(rbm, seed, order=3)[1]["n_done"]), 2)  # then it looks for cycles
     calls = {
         "AIS": lambda s: rl.ais(path, steps, n_chains=1, rng=s),
-        "SAMS, 5,000 sweeps": lambda s: sams(path, betas, s, n_runs=1, n_sweeps=5000),
-        "SAMS, 30,000 sweeps": lambda s: sams(path, betas, s, n_runs=1, n_sweeps=30_000),
         "TAP3": lambda s: tap3(rbm, seed, order=3, n_updates=n_updates),
     }
-    return {name: seconds(call, seed, n) for name, call in calls.items()}
+    for n_round, t in ((1000, 0.05), (2000, 0.02)):
+        loop = {"n_runs": 1, "n_sweeps": 100_000, "round_sweeps": n_round, "threshold": t}
+        calls[f"RTS, N = {n_round:,}, Tlimit {t:g}"] = partial(rts, path, betas, **loop)
+    for n_sweeps in (5000, 30_000):
+        calls[f"SAMS, {n_sweeps:,} sweeps"] = partial(
+            sams, path, betas, n_runs=1, n_sweeps=n_sweeps
+        )
+    spent: dict[str, list[float]] = {name: [] for name in calls}
+    with noted_warnings(), threadpool_limits(1):  # one chain has no error, and warns of it
+        for (name, call), k in ((item, k) for item in calls.items() for k in range(n + 1)):
+            began = time.process_time()
+            call(seed + k)
+            spent[name].append(time.process_time() - began)
+    return {name: np.array(x[1:]) for name, x in spent.items()}
