@@ -254,7 +254,7 @@ def call(answer: Callable, given: tuple):
 
 def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np.ndarray:
     """The answer as an array of finite numbers of a shape, or a hint."""
-    require(answer is not None, f"{what} is None: does your function return something?")
+    require(answer is not None, f"{what} is None: is `return` missing?")
     try:
         found = np.asarray(answer, dtype=float)
     except (TypeError, ValueError):

@@ -60,14 +60,9 @@ def project(own: Own):
     weights = own.rng("project").normal(size=(7, 4)) * 0.6
     left, sizes, right = np.linalg.svd(weights, full_matrices=False)
     largest = float(np.sort(sizes)[1:3].mean())
-    lengths = np.linalg.norm(weights, axis=0)
     yield (weights, largest), left @ np.diag(np.minimum(sizes, largest)) @ right, {
-        "cut each singular value by itself; this shrinks all of them":
-            weights * largest / sizes.max(),
+        "cut each singular value by itself, not all of them": weights * largest / sizes.max(),
         "cut the singular values, not the entries": np.clip(weights, -largest, largest),
-        "nothing was cut": weights,
-        "the columns have other lengths than the singular values":
-            weights * np.minimum(1, largest / lengths),
     }, "the weights"  # fmt: skip
     yield (0.01 * weights, largest), 0.01 * weights, {}, "the matrix that needs no cut"
 

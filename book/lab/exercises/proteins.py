@@ -83,7 +83,6 @@ def best_mutation(own: Own):
     scores = _score(mutants.reshape(-1, SITES * Q), weights, b, c)
     gains = scores - _score(first[None], weights, b, c)
     return gains.max(), {
-        "this is the worst of them": gains.min(),
         "this is the score of the mutant: the change is wanted": scores.max(),
     }
 

@@ -26,7 +26,6 @@ def forgotten(own: Own):
         yield (c, t), np.prod(1 - c / s), {
             "each sweep leaves the share 1 - c/s of what was there: multiply": 1 - (c / s).sum(),
             "sweeps are counted from 1 to t": np.prod(1 - c / (s + 1)),
-            "in c/s, s is the sweep, not the length of the run": (1 - c / t) ** t,
         } if t == 50 else {}  # fmt: skip
 
 
