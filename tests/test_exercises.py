@@ -365,7 +365,7 @@ def test_known_and_common_mistakes_are_named():
     assert hint_of(1.5, 1.0, rtol=0, atol=0.5) is None
     edge = {"twice": 2.0}
     assert hint_of(2.5, 1.0, edge, rtol=0, atol=0.5, tell=False) == "twice"
-    assert hint_of(2.75, 1.0, edge, rtol=0, atol=0.5, tell=False) == "2.75 is not right"
+    assert hint_of(7.75, 1.0, edge, rtol=0, atol=0.5, tell=False) == "7.75 is not right"
     assert hint_of([1.0, 2.0], [[1.0], [2.0]], {"turned": [1.0, 2.0]}) == "turned"
     assert "shape of your answer is (2,)" in hint_of([1.0, 2.0], [1.0, 2.0, 3.0])
     assert hint_of([4.0, 5.5], [1.0, 2.5]).endswith("as far off in all entries")

@@ -71,8 +71,7 @@ def from_above(own: Own):
     yield (r,), -logmeanexp(-r), {
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
         "this is the bound; the estimate averages exp(-R)": r.mean(),
-        "this is the sum of exp(-R): divide it by the number of values":
-            -logmeanexp(-r) - np.log(len(r)),
+        "this is the sum of exp(-R), not the mean": -logmeanexp(-r) - np.log(len(r)),
     }  # fmt: skip
     yield (r + 900,), 900 - logmeanexp(-r)
 

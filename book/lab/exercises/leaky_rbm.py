@@ -25,8 +25,7 @@ def orthogonal(own: Own):
     right = _log_z(n, j, 0.01, 0.9)
     yield (n, j, 0.01, 0.9), right, {
         "this is the printed sign of log 2π": right - n * np.log(2 * np.pi),
-        "a visible direction without a hidden unit is a standard normal: n/2 log 2π in all":
-            right - (n - j) / 2 * np.log(2 * np.pi),
+        "all n directions contribute log(2π)/2 each": right - (n - j) / 2 * np.log(2 * np.pi),
         "each half is half a Gaussian: the factor 1/2 is missing": right + j * np.log(2),
         "the leakiness multiplies s², not s": _log_z(n, j, 0.01**2, 0.9),
     }  # fmt: skip

@@ -72,8 +72,7 @@ def score(own: Own):
     field = v @ m.weights + m.hidden_bias
     right, of_v = m.log_density(v), v @ m.visible_bias
     yield (v, m.weights, m.visible_bias, m.hidden_bias), right, {
-        "sum over the hidden units, do not set them to their fields: log(1 + exp(field))":
-            of_v + field.sum(axis=1),
+        "each hidden unit adds log(1 + exp(field)), not its field": of_v + field.sum(axis=1),
         "the visible biases are missing": right - of_v,
         "the hidden biases are missing": of_v + softplus(v @ m.weights).sum(axis=1),
     }  # fmt: skip
@@ -87,8 +86,7 @@ def log_z(own: Own):
     m = own.model
     unbiased = exact(BernoulliRBM(m.weights, m.visible_bias, 0 * m.hidden_bias)).log_z
     yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, {
-        "this is the mean over the states, and their sum is wanted":
-            own.log_z - m.n_hidden * np.log(2),
+        "this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2),
         "the hidden biases are missing, or the state with all hidden units off": unbiased,
     }  # fmt: skip
     yield partial(_over_hidden_units, own)
@@ -261,10 +259,8 @@ def ais(own: Own):
         "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
         "log Z of the base lacks log 2 for each hidden unit": lambda *a: _weights(*a) - log_2,
         "these are the weights: return their logarithms": lambda *a: np.exp(_weights(*a)),
-        "add new score minus old score, not the other way round":
-            lambda *a: 2 * base - _weights(*a),
-        f"{not_z}: weigh first with the old state, then move at the new β":
-            partial(_ais, late=True),
+        "add the new score minus the old score": lambda *a: 2 * base - _weights(*a),
+        f"{not_z}: weigh first, then move at the new β": partial(_ais, late=True),
         f"{not_z}: move at the new β, not at the old one": partial(_ais, at=lambda old, new: old),
         f"{not_z}: move at the new β, not at β = 1": partial(_ais, at=lambda old, new: 1.0),
         "the chains do not move: one sweep follows each weight": partial(_ais, sweeps=0),
@@ -342,8 +338,7 @@ def bracket(own: Own):
     error = sd / np.sqrt([50, 70])
     right = means + 2 * error
     yield (x, r), right, {
-        "the bracket is made of means of logarithms, not of logarithms of means":
-            [logmeanexp(x), -logmeanexp(-r)],
+        "take means of logarithms, not logarithms of means": [logmeanexp(x), -logmeanexp(-r)],
         "the upper end is the mean of R, not of -R": [x.mean(), -r.mean()],
         "the lower end comes first": right[::-1],
         "the means alone leave out their errors": means,
@@ -503,10 +498,9 @@ def rts_error(own: Own):
     sd, n = partial(np.std, ddof=1), np.sqrt(50)
     yield (shares,), sd(last - first) / n, {
         "the end at β = 0 has an error, too": sd(last) / n,
-        "the two ends belong to the same chain: take the difference first, then its spread":
+        "take the difference of both ends first, then its spread":
             np.hypot(sd(last), sd(first)) / n,
-        "this is the spread of one chain: divide by the root of the number of chains":
-            sd(last - first),
+        "divide by the root of the number of chains": sd(last - first),
         "use ddof=1 in the standard deviation": np.std(last - first) / n,
     }  # fmt: skip
 
@@ -661,7 +655,7 @@ def groups(own: Own):
     means = values.mean(axis=1)
     sd = means.std(ddof=1)
     yield (values,), [means.mean(), sd / np.sqrt(10)], {
-        "chains of one group share their guesses: take the spread of the ten group means":
+        "chains of one group share their error: use the group means":
             [means.mean(), values.std(ddof=1) / np.sqrt(40)],
         "divide the spread by the root of the number of groups": [means.mean(), sd],
         "use ddof=1 in the standard deviation": [means.mean(), means.std() / np.sqrt(10)],

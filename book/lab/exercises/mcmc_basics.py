@@ -92,7 +92,7 @@ def step(own: Own):
         return np.stack([new, new - x, new == x], axis=1)
 
     yield (_log_p, x, 2.0), _step, {
-        "every proposal was taken: some must be rejected, and then the old state stays":
+        "every proposal was taken: some must be rejected, and the old state stays":
             lambda log_p, x, width, rng: x + width * rng.normal(size=x.size),
         "the ratio of p* is the other way round":
             lambda log_p, *more: _step(lambda x: -log_p(x), *more),
@@ -113,8 +113,7 @@ def worth(own: Own):
     phi = own.number("phi", 0.6, 0.95, 2)
     return N * (1 - phi) / (1 + phi), {
         "the sum of correlations counts twice: once for each direction in time": N * (1 - phi),
-        "this is the autocorrelation time: divide the number of samples by it":
-            (1 + phi) / (1 - phi),
+        "divide the number of samples by this autocorrelation time": (1 + phi) / (1 - phi),
     }  # fmt: skip
 
 

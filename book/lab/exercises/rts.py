@@ -59,9 +59,9 @@ def gain(own: Own):
     counted = at_end.mean(axis=0).var()
     right = last.mean(axis=0).var() / counted
     return right, {
-        "first take the mean over the sweeps of each chain, then the variance over chains":
+        "average over the sweeps of each chain first, then take the variance":
             last.var() / at_end.var(),
-        "a column is a chain: take the mean over the rows, which are sweeps":
+        "a column is a chain, a row a sweep: average over rows":
             last.mean(axis=1).var() / at_end.mean(axis=1).var(),
         "q(k | x) needs the guesses": unguessed.mean(axis=0).var() / counted,
     }  # fmt: skip

@@ -49,10 +49,8 @@ def leapfrog(own: Own):
     given = x, p, _gradient, 0.2, 7
     right = _leapfrog(*given)
     yield given, right, {
-        "this is Euler's rule: take half a step of m, a step of x, half a step of m":
-            _euler(*given),
-        "the gradient of log p* points uphill: check the sign":
-            _leapfrog(x, p, lambda y: -_gradient(y), 0.2, 7),
+        "this is Euler's rule: m moves half a step before and after x": _euler(*given),
+        "check the sign of the gradient": _leapfrog(x, p, lambda y: -_gradient(y), 0.2, 7),
         "one step fewer than asked": _leapfrog(x, p, _gradient, 0.2, 6),
     }, "the pair x, m"  # fmt: skip
 

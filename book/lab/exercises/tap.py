@@ -26,10 +26,8 @@ def two_units(own: Own):
     z = 1 + np.exp(b) + np.exp(a) + np.exp(a + b + w)
     yield (w, b, a), np.log(z), {
         "the state with both units off counts, too": np.log(z - 1),
-        "both units on: the biases count as well as the weight":
-            np.log(1 + np.exp(b) + np.exp(a) + np.exp(w)),
-        "the units are independent only without the weight":
-            np.logaddexp(0, b) + np.logaddexp(0, a),
+        "with both units on, the biases count, too": np.log(1 + np.exp(b) + np.exp(a) + np.exp(w)),
+        "the weight is missing": np.logaddexp(0, b) + np.logaddexp(0, a),
     }  # fmt: skip
     yield (0.0, b, a), np.logaddexp(0, b) + np.logaddexp(0, a)
 
@@ -45,8 +43,7 @@ def lower_bound(own: Own):
         "the entropy raises the bound: check its sign": score - entropy,
         "the entropy of the hidden units is missing": score + _entropy(v),
         "the entropy is missing": score,
-        "each unit has two terms: m log m and (1 - m) log(1 - m)":
-            score + entr(v).sum() + entr(h).sum(),
+        "the terms (1 - m) log(1 - m) are missing": score + entr(v).sum() + entr(h).sum(),
     }  # fmt: skip
 
 

@@ -66,8 +66,7 @@ def follow(own: Own):
     _, gain = GIVEN["filter"](own)
     first = observed[0]
     yield (observed, gain), _followed(observed[1:], gain, first), {
-        "gain is the share of the new value, not of the old one":
-            _followed(observed[1:], 1 - gain, first),
+        "gain is the share of the new value": _followed(observed[1:], 1 - gain, first),
         "the new value counts at once": _followed(observed[:-1], gain, first),
         "begin at the first value, not at 0": _followed(observed, gain, 0.0)[1:],
     }  # fmt: skip
