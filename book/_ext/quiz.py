@@ -8,26 +8,26 @@ from __future__ import annotations
 import html
 import re
 
-from rbmbook.exercises import tasks_of
-from rbmbook.exercises.checker import NotYet
+from rbmbook.exercises import NotYet, tasks_of
+from rbmbook.exercises.checker import Task
 
 FOLDER, ASKS = "book/exercises/", "Answer with the letter."
 EXERCISE = re.compile(r"```\{exercise\}[^\n]*\n:label: task-([\w-]+)\n(.*?)\n```\n", re.S)
 
 
-def said(judge, letter: str) -> tuple[bool, str]:
+def said(task: Task, letter: str) -> tuple[bool, str]:
     """Whether a letter is right, and the sentence that its judge says of it."""
     try:
-        judge(letter, None)
+        task.judge(letter, None)
     except NotYet as hint:
         return False, str(hint)
-    return True, judge.__doc__ or ""
+    return True, task.why
 
 
 def buttons(lesson: str, name: str, text: str) -> str:
-    judge, made = tasks_of(lesson)[name].judge, ""
+    task, made = tasks_of(lesson)[name], ""
     for letter in re.findall(r"\(([a-z])\) ", text):
-        right, why = said(judge, letter)
+        right, why = said(task, letter)
         made += (
             f'<button type="button" class="pill" data-right="{right:d}" '
             f'data-why="{html.escape(why)}">{letter}</button>'

@@ -1,16 +1,23 @@
-"""How an answer is judged: tasks by name, hints at typical mistakes, marks."""
+"""How an answer is judged: the kinds of tasks, hints at typical mistakes, marks.
+
+A file of tasks is a table. `function` is for an answer that is a function, tried on cases; `number`
+for one that was measured; `letter` for a choice; `task` for all else. Beside each hint stands the
+wrong answer that gets it.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbmlib.results import ConvergenceWarning
+
 from .own import Own
 
-KINDS = ("derivation", "coding", "experiment", "trap", "reading", "step")
 LESSONS = (
     "start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap", "tracking",
     "leaky_rbm", "proteins", "line", "project",
@@ -24,73 +31,44 @@ class NotYet(Exception):
 class Task(NamedTuple):
     """A question that can be marked: its judge raises `NotYet` or returns nothing.
 
-    What the judge has as its docstring is said after a right answer: one sentence, why it is right.
-    Without points a task is optional.
+    ``why`` is printed after a right answer. Without points a task is optional. ``wrong(own)`` has
+    for each hint an answer that gets it.
     """
 
-    name: str
     kind: str
     points: int
+    why: str | None
     judge: Callable[[Any, Own], None]
-
-
-_TASKS: dict[str, dict[str, Task]] = {}
-
-
-def task(kind: str, points: int = 2, *, lesson: str | None = None):
-    """Decorator: the function that follows judges the answer of the task that has its name.
-
-    The lesson is the name of the file, unless it is given: a judge may serve two lessons.
-    """
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {KINDS}, not {kind!r}")
-
-    def register(judge):
-        of = lesson or judge.__module__.rsplit(".", 1)[-1]
-        name = judge.__name__
-        _TASKS.setdefault(of, {})[name] = Task(name, kind, points, judge)
-        return judge
-
-    return register
+    wrong: Callable[[Own], Mapping[str, Any]]
 
 
 def tasks_of(lesson: str) -> dict[str, Task]:
     """The tasks of a lesson by name, in the order of its page."""
     if lesson not in LESSONS:
         raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(LESSONS)}")
-    import_module(f".{lesson}", __package__)
-    return _TASKS[lesson]
+    defined = vars(import_module(f".{lesson}", __package__))
+    return {name: found for name, found in defined.items() if isinstance(found, Task)}
 
 
 def begin(lesson: str, name: str) -> Checker:
     """The checker of a lesson, for one student."""
-    return Checker(lesson, name)
+    checker = Checker(lesson, name)
+    print("Try each answer as often as you like: the last try counts.")
+    return checker
 
 
 class Checker:
     """Marks the answers of one student to the exercises of one lesson.
 
-    Its attributes are this student's: ``model``, ``base``, ``path``, ``rng(purpose)`` and what the
-    lesson adds to them.
+    Its attributes are this student's: ``model``, ``base``, ``path`` and ``rng(purpose)``.
     """
 
     def __init__(self, lesson: str, name: str):
         self.lesson = lesson
         self.tasks = tasks_of(lesson)
         self.own = Own(name)
+        self.model, self.base, self.path = self.own.model, self.own.base, self.own.path
         self.marks = dict.fromkeys(self.tasks, 0)
-
-    @property
-    def model(self):
-        return self.own.model
-
-    @property
-    def base(self):
-        return self.own.base
-
-    @property
-    def path(self):
-        return self.own.path
 
     def rng(self, purpose: str = "student") -> np.random.Generator:
         return self.own.rng(f"for the student/{purpose}")
@@ -109,26 +87,23 @@ class Checker:
         if answer is None or answer is ...:
             return "no answer yet"
         try:
-            self.tasks[name].judge(answer, self.own)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # of what the answer is held to
+                self.tasks[name].judge(answer, self.own)
         except NotYet as hint:
             return str(hint)
-        except NotImplementedError:
-            return "no answer yet"
-        except Exception as error:  # of the student's code: it is told, not raised
-            if isinstance(error, TypeError) and not callable(answer) and "callable" in str(error):
-                return f"give a function, not {type(answer).__name__}"
+        except Exception as error:  # of the student's code: it is reported, not raised
             return f"your answer raised {type(error).__name__}: {error}"
         return None
 
     def __call__(self, name: str, answer) -> None:
         """Mark an answer and print what was found."""
         hint = self.judge(name, answer)
-        found = self.tasks.get(name)
-        assert found is not None
+        found = self.tasks[name]
         self.marks[name] = found.points if hint is None else 0
-        worth = f"{found.points} points" if found.points else "optional"
-        why = f". {found.judge.__doc__}" if found.judge.__doc__ else ""
-        print(f"{name}: right ({worth}){why}" if hint is None else f"{name}: not yet: {hint}")
+        points = f"{found.points} point{'s' * (found.points > 1)}" if found.points else "optional"
+        why = f". {found.why}" if found.why else ""
+        print(f"{name}: right ({points}){why}" if hint is None else f"{name}: not yet: {hint}")
 
     def report(self) -> None:
         """Print the marks, a line a task, and their sum."""
@@ -136,6 +111,127 @@ class Checker:
             print(f"{name:24} {points} of {self.tasks[name].points}")
         most = sum(t.points for t in self.tasks.values())
         print(f"{self.own.name}, {self.lesson}: {sum(self.marks.values())} of {most} points")
+
+
+# ------------------------------------------------------------------ kinds of tasks
+
+
+def task(kind: str, points: int, wrong: Mapping[str, Any] | None = None):
+    """Decorator of a judge, with wrong answers by their hints."""
+    return lambda judge: Task(kind, points, judge.__doc__, judge, lambda own: wrong or {})
+
+
+def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **others: str) -> Task:
+    """A choice of one letter; of each of the others it is said what is wrong with it."""
+
+    def judge(answer, own):
+        found = str(answer).strip(" ().\n").lower()
+        known = ", ".join(sorted([right, *others]))
+        require(found == right, others.get(found, f"answer with one letter of {known}"))
+
+    return Task(kind, points, why, judge, lambda own: {others[x]: x for x in others})
+
+
+def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
+    """Decorator of a function that returns the right number and, by their hints, wrong ones.
+
+    An answer may be off by ``within``, or by this share of the right number.
+    """
+
+    def register(truth):
+        def judge(answer, own):
+            same(answer, *truth(own), rtol=share, atol=within, tell=False)
+
+        return Task(kind, points, truth.__doc__, judge, lambda own: truth(own)[1])
+
+    return register
+
+
+class Case(NamedTuple):
+    """A function that is ``given`` these arguments should return ``right``.
+
+    If ``right`` is itself a function, it draws with a generator, its last argument, and so should
+    the answer; ``rows`` makes what is returned an array, a row a chain. ``hints`` have known wrong
+    results or functions. ``what`` is the name of the result; for draws, the hint at other mistakes.
+    """
+
+    given: tuple
+    right: Any
+    hints: Mapping[str, Any] = {}
+    what: str = "your answer"
+    rows: Callable[..., np.ndarray] = lambda *parts: np.column_stack(parts)
+
+
+def function(kind: str, points: int, **tolerance):
+    """Decorator of a generator of cases on which a function is tried, one after the other.
+
+    In the place of a case there may be a check: a function of the answer that raises `NotYet`.
+    """
+
+    def register(cases):
+        def judge(answer, own):
+            require(callable(answer), f"give a function, not {type(answer).__name__}")
+            for case in cases(own):
+                if callable(case):
+                    case(answer)
+                elif callable((case := Case(*case)).right):
+                    _same_draws(answer, own, case)
+                else:
+                    found = call(answer, case.given)
+                    same(found, case.right, case.hints, what=case.what, **tolerance)
+
+        def wrong(own):
+            table, found = [Case(*case) for case in cases(own) if not callable(case)], {}
+            for i, case in enumerate(table):
+                for hint, value in case.hints.items():
+                    results = [*(c.right for c in table[:i]), value]
+                    by_case = lambda *given, results=results: results.pop(0)  # noqa: E731
+                    found[hint] = value if callable(value) else by_case
+            return found
+
+        return Task(kind, points, cases.__doc__, judge, wrong)
+
+    return register
+
+
+def _same_draws(answer, own: Own, case: Case) -> None:
+    """Two seeds of the answer against one of the right function, within five standard errors."""
+
+    def parts(draw, seed):
+        drawn = call(draw, (*case.given, own.rng(seed)))
+        return drawn if isinstance(drawn, tuple) else (drawn,)
+
+    right = parts(case.right, "right")
+
+    def rows(draw, seed):
+        found = parts(draw, seed)
+        require(len(found) == len(right), f"return {len(right)} arrays, not {len(found)}")
+        for x, wanted in zip(found, right, strict=True):
+            binary = np.isin(wanted, (0, 1)).all() and not np.isin(numbers(x), (0, 1)).all()
+            require(not binary, "return zeros and ones: draw them, do not return probabilities")
+            numbers(x, np.shape(wanted), "what you return")
+        return case.rows(*found)
+
+    found, again, other = (rows(answer, seed) for seed in ("one", "one", "two"))
+    truth = case.rows(*right)
+    varies = bool(np.any(np.ptp(truth, axis=0) > 0))
+    follows = "draw with the generator that is given, and with no other"
+    require(np.array_equal(found, again), follows)
+    if not (_alike(found, truth) and _alike(other, truth)):
+        for hint, draw in case.hints.items():
+            require(not _alike(found, rows(draw, "wrong")), hint)
+        equal = varies and not np.any(np.ptp(found, axis=0) > 0)
+        require(not equal, "all chains are equal: draw separate random numbers for each")
+        raise NotYet(case.what)
+    require(not varies or not np.array_equal(found, other), follows)
+
+
+def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Columns and products of two columns have the same means, within five standard errors."""
+    i, j = np.triu_indices(one.shape[1])
+    one, other = (np.concatenate([x, x[:, i] * x[:, j]], axis=1) for x in (one, other))
+    error = np.sqrt(one.var(axis=0) / len(one) + other.var(axis=0) / len(other))
+    return bool(np.all(abs(one.mean(axis=0) - other.mean(axis=0)) <= 5 * error + 1e-9))
 
 
 # ------------------------------------------------------------------ what judges are made of
@@ -147,95 +243,62 @@ def require(condition, hint: str) -> None:
         raise NotYet(hint)
 
 
+def call(answer: Callable, given: tuple):
+    """What a function returns; it may not change the arrays that it is given."""
+    kept = [np.array(x) if isinstance(x, np.ndarray) else None for x in given]
+    found = answer(*given)
+    changed = any(k is not None and np.any(k != x) for k, x in zip(kept, given, strict=True))
+    require(not changed, "your function changes an array that it was given: copy it first")
+    return found
+
+
 def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np.ndarray:
     """The answer as an array of finite numbers of a shape, or a hint."""
-    require(answer is not None, f"{what} is None: does your function return something?")
+    require(answer is not None, f"{what} is None: is `return` missing?")
     try:
         found = np.asarray(answer, dtype=float)
     except (TypeError, ValueError):
-        raise NotYet(f"{what} is {type(answer).__name__}; numbers are wanted") from None
-    if shape is not None and found.shape != shape:
-        raise NotYet(f"the shape of {what} is {found.shape}; it should be {shape}")
-    if not np.all(np.isfinite(found)):
-        raise NotYet(
-            f"{what} is not finite: does something overflow, or is a logarithm taken of 0?"
-        )
+        raise NotYet(f"{what} should be numbers, not {type(answer).__name__}") from None
+    wanted = f"the shape of {what} is {found.shape}; it should be {shape}"
+    require(shape in (None, found.shape), wanted)
+    finite = f"{what} is not finite: does something overflow, or is a logarithm taken of 0?"
+    require(np.all(np.isfinite(found)), finite)
     return found
 
 
-def drawn(answer, own: Own, purpose: str, *given) -> np.ndarray:
-    """What a function draws with a generator, its last argument: another seed, other numbers."""
-    seeds = (purpose, purpose, f"{purpose}, another seed")
-    found, again, other = (numbers(answer(*given, own.rng(seed))) for seed in seeds)
-    follows = np.array_equal(found, again) and (np.ptp(found) == 0 or np.any(found != other))
-    require(follows, "draw with the generator that is given, and with no other")
-    return found
+COMMON = {
+    "check the sign": np.negative,
+    "this is exp of what is wanted: take the logarithm": np.exp,
+    "this is the logarithm of what is wanted": np.log,
+    "rows and columns are exchanged": np.transpose,
+    "this is one over what is wanted: turn the fraction over": np.reciprocal,
+    "this is the square of what is wanted: take the root": np.square,
+    "this is the root of what is wanted": np.sqrt,
+    "this is twice what is wanted": lambda x: 2 * x,
+    "this is half of what is wanted": lambda x: x / 2,
+}
 
 
 def same(
-    answer, truth, mistakes: Mapping[str, Any] | None = None, *, rtol: float = 1e-6,
-    atol: float = 1e-8, what: str = "your answer",
+    answer, truth, mistakes: Mapping[str, Any], *, rtol: float = 1e-6, atol: float = 1e-8,
+    what: str = "your answer", tell: bool = True,
 ) -> None:  # fmt: skip
     """The answer equals the truth; if it equals a known mistake instead, its hint is given."""
-    truth = np.asarray(truth, dtype=float)
-    found = numbers(answer, None, what)
-    if found.shape == truth.shape and np.allclose(found, truth, rtol=rtol, atol=atol):
+    truth, found = np.asarray(truth, dtype=float), numbers(answer, None, what)
+
+    def equals(other):
+        other = np.asarray(other, dtype=float)  # of another shape than the truth, maybe
+        return found.shape == other.shape and np.allclose(found, other, rtol=rtol, atol=atol)
+
+    if equals(truth):
         return
-    for hint, wrong in (mistakes or {}).items():
-        wrong = np.asarray(wrong, dtype=float)  # of another shape than the truth, maybe
-        if wrong.shape == found.shape and np.allclose(found, wrong, rtol=rtol, atol=atol):
-            raise NotYet(hint)
+    with np.errstate(all="ignore"):
+        common = {hint: change(truth) for hint, change in COMMON.items()}
+    for hint, wrong in (mistakes | common).items():
+        require(not equals(wrong), hint)
     numbers(found, truth.shape, what)
-    worst = np.unravel_index(np.argmax(abs(found - truth)), truth.shape) if truth.ndim else ()
-    raise NotYet(f"{what} is {found[worst]:.6g} where {truth[worst]:.6g} is right")
-
-
-def near(answer, truth: float, allowed: float, mistakes: Mapping[str, float] | None = None):
-    """One number, within an allowance; for what is read off a figure or measured."""
-    found = float(numbers(answer, ()))
-    if abs(found - truth) <= allowed:
-        return
-    for hint, wrong in (mistakes or {}).items():
-        if abs(found - wrong) <= allowed:
-            raise NotYet(hint)
-    raise NotYet(f"{found:.4g} is not it")
-
-
-def choice(answer, right: str, why: Mapping[str, str]):
-    """One letter of several; ``why`` says what is wrong with the others."""
-    letter = str(answer).strip(" ().\n").lower()
-    if letter == right:
-        return
-    raise NotYet(why.get(letter, f"answer with one letter of {', '.join(sorted([right, *why]))}"))
-
-
-def mean_is(values, truth: float, hint: str, *, most: float = 5.0) -> None:
-    """The mean of independent values agrees with the truth within ``most`` standard errors."""
-    values = np.asarray(values, dtype=float)
-    error = values.std(ddof=1) / np.sqrt(len(values))
-    require(abs(values.mean() - truth) <= most * error + 1e-9, hint)
-
-
-def distribution_is(codes, expected, hint: str, *, most: float = 5.5) -> None:
-    """Counts of states agree with their probabilities, each within ``most`` standard errors."""
-    p = np.asarray(expected, dtype=float)
-    n = len(codes)
-    counts = np.bincount(np.asarray(codes, dtype=int), minlength=len(p))
-    require(len(counts) == len(p), "a state that does not exist came out")
-    off = abs(counts - n * p) / np.sqrt(n * p * (1 - p) + 1)
-    require(off.max() <= most, hint)
-
-
-def binary(answer, shape: tuple, what: str) -> np.ndarray:
-    """States of zeros and ones of a shape."""
-    found = numbers(answer, shape, what)
-    require(
-        np.isin(found, (0, 1)).all(),
-        f"{what} must be zeros and ones: draw them, do not return their probabilities",
-    )
-    return found
-
-
-def codes_of(rows: np.ndarray) -> np.ndarray:
-    """Rows of zeros and ones as whole numbers, in the order of `states`."""
-    return (rows @ 2 ** np.arange(rows.shape[1])[::-1]).astype(int)
+    require(tell, f"{np.round(found, 4)} is not right")
+    off = found - truth
+    worst = np.unravel_index(np.argmax(abs(off)), truth.shape)
+    more = ", and as far off in all entries" * (off.size > 1 and np.allclose(off, off[worst]))
+    raise NotYet(f"{what} is {found[worst]:.6g} where {truth[worst]:.6g} is right{more}")

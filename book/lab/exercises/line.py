@@ -3,14 +3,14 @@
 Lessons ask for some of its functions, too.
 """
 
-from __future__ import annotations
-
 import tracemalloc
+from functools import partial
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
-from scipy.special import expit as right_sigmoid
-from scipy.special import logsumexp
+from scipy.optimize import root
+from scipy.special import expit, logsumexp, softmax
 
 from rbmlib import ais as library_ais
 from rbmlib import reverse_ais as library_reverse
@@ -20,73 +20,82 @@ from rbmlib.models import BernoulliRBM, testsystems
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.paths import GeometricPath
 
-from .checker import (
-    NotYet,
-    binary,
-    codes_of,
-    distribution_is,
-    drawn,
-    mean_is,
-    numbers,
-    require,
-    same,
-    task,
-)  # fmt: skip
+from .checker import NotYet, function, numbers, require, task
 from .own import Own, states
 
 N_CHAINS = 4000
 FEW = np.linspace(0, 1, 7)
 LADDER = np.linspace(0, 1, 6)
+step = partial(function, "step", 1)
+
+
+def hills(tilt: float):
+    """A model of 100 units whose second mode holds exp(tilt) times as much, and its log Z."""
+    return testsystems.two_mode_rbm(100, strength=4.0, tilt=tilt)
 
 
 # numbers and the model
 
 
-def sigmoid(answer, own: Own):
+@step()
+def sigmoid(own: Own):
     x = own.rng("sigmoid").normal(scale=3, size=(3, 4))
-    same(answer(x), right_sigmoid(x), {"this is 1/(1 + exp(x)): the sign": right_sigmoid(-x)})
-    with np.errstate(over="raise", invalid="raise"):
-        try:
-            far = answer(np.array([-1000.0, 1000.0]))
-        except FloatingPointError:
-            far = [np.nan, np.nan]
-    require(np.all(np.isfinite(far)), "it overflows at -1000: np.logaddexp(0, -x) does not")
-    same(far, [0.0, 1.0])
+    yield (x,), expit(x), {"this is 1/(1 + exp(x)): check the sign": expit(-x)}
+
+    def overflows(answer):
+        with np.errstate(over="raise"):
+            try:
+                answer(np.array([-1000.0, 1000.0]))
+            except FloatingPointError:
+                raise NotYet("it overflows at -1000: np.logaddexp(0, -x) does not") from None
+
+    yield overflows
+    yield (np.array([-1000.0, 1000.0]),), [0.0, 1.0]
 
 
-def log_mean_exp(answer, own: Own):
+@step()
+def log_mean_exp(own: Own):
     x = own.rng("weights").normal(scale=2, size=50)
-    mistakes = {
+    yield (x,), logmeanexp(x), {
         "this is the logarithm of the sum: divide by the number of values": logsumexp(x),
         "this is the mean of the logarithms, which is a bound and no estimate": x.mean(),
-        "the mean must be inside the logarithm": np.exp(x).mean(),
-    }
-    same(answer(x), logmeanexp(x), mistakes)
-    same(answer(x + 2000), logmeanexp(x) + 2000)
-    same(answer(x - 2000), logmeanexp(x) - 2000)
-    same(answer(np.array([0.0, -1500.0])), -np.log(2), what="the result for 0 and -1500")
+    }  # fmt: skip
+    for far in (2000, -2000):
+        yield (x + far,), logmeanexp(x) + far
+    yield (np.array([0.0, -1500.0]),), -np.log(2), {}, "the result for 0 and -1500"
 
 
-def score(answer, own: Own):
+@step()
+def score(own: Own):
     """Given the picture, each hidden unit adds 1 if it is off and exp(field) if it is on."""
     m, v = own.model, own.some_states(20)
     field = v @ m.weights + m.hidden_bias
-    right = m.log_density(v)
-    mistakes = {
-        "the hidden units are summed over, not set to their fields: log(1 + exp(field))":
-            v @ m.visible_bias + field.sum(axis=1),
-        "the visible biases are missing": softplus(field).sum(axis=1),
-        "the hidden biases are missing":
-            v @ m.visible_bias + softplus(v @ m.weights).sum(axis=1),
-        "this is the score itself: its logarithm is wanted": np.exp(right),
-        "the sign: this is the free energy": -right,
+    right, of_v = m.log_density(v), v @ m.visible_bias
+    yield (v, m.weights, m.visible_bias, m.hidden_bias), right, {
+        "each hidden unit adds log(1 + exp(field)), not its field": of_v + field.sum(axis=1),
+        "the visible biases are missing": right - of_v,
+        "the hidden biases are missing": of_v + softplus(v @ m.weights).sum(axis=1),
     }  # fmt: skip
-    same(answer(v, m.weights, m.visible_bias, m.hidden_bias), right, mistakes)
     big = 300 * m.weights, m.visible_bias, m.hidden_bias
-    same(answer(v, *big), BernoulliRBM(*big).log_density(v))
+    yield (v, *big), BernoulliRBM(*big).log_density(v), {}, "the score where weights are huge"
 
 
-def _over_hidden_units(answer, own: Own):
+@step()
+def log_z(own: Own):
+    """Given the hidden units the visible ones are independent: one factor each, and few terms."""
+    m = own.model
+    unbiased = exact(BernoulliRBM(m.weights, m.visible_bias, 0 * m.hidden_bias)).log_z
+    yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, {
+        "this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2),
+        "the hidden biases are missing, or the state with all hidden units off": unbiased,
+    }  # fmt: skip
+    yield partial(_over_hidden_units, own)
+    wide = testsystems.random_rbm(200, 4, coupling=3.0, rng=own.rng("wide"))
+    wide = wide.weights, 30 + wide.visible_bias, wide.hidden_bias
+    yield wide, exact(BernoulliRBM(*wide)).log_z, {}, "log Z of a model with 200 visible units"
+
+
+def _over_hidden_units(own: Own, answer):
     """Refuse a sum over the visible units before it is tried on 200 of them and ends the kernel.
 
     A sum over 2¹⁶ states needs some 10 MB or most of a second, one over 2³ states neither.
@@ -101,727 +110,572 @@ def _over_hidden_units(answer, own: Own):
         tracemalloc.stop()
     require(
         seconds < 0.3 and megabytes < 5,
-        "right, but this adds up over the states of the visible units; with 200 of them it would "
-        "never end: add up over those of the hidden units",
+        "the value is right, but your function adds up over the states of the visible units, which "
+        "would never end with 200 of them: add up over those of the hidden units",
     )
-
-
-def log_z(answer, own: Own):
-    """Given the hidden units the visible ones are independent: one factor each, and few terms."""
-    m = own.model
-    mistakes = {
-        "this is Z: its logarithm is wanted": np.exp(own.log_z),
-        "it is too large by the number of hidden units times log 2: every state was counted "
-        "several times": own.log_z + m.n_hidden * np.log(2),
-        "this is the mean over the states: their sum is wanted":
-            own.log_z - m.n_hidden * np.log(2),
-        "the state without any unit on is missing, or there are no biases of the hidden units":
-            exact(BernoulliRBM(m.weights, m.visible_bias, 0 * m.hidden_bias)).log_z,
-    }  # fmt: skip
-    same(answer(m.weights, m.visible_bias, m.hidden_bias), own.log_z, mistakes)
-    _over_hidden_units(answer, own)
-    wide = testsystems.random_rbm(200, 4, coupling=3.0, rng=own.rng("wide"))
-    found = answer(wide.weights, 30 + wide.visible_bias, wide.hidden_bias)
-    sure = exact(BernoulliRBM(wide.weights, 30 + wide.visible_bias, wide.hidden_bias)).log_z
-    same(found, sure, what="log Z of a model with 200 visible units")
-    of_free = softplus(m.visible_bias).sum() + softplus(m.hidden_bias).sum()
-    same(answer(0 * m.weights, m.visible_bias, m.hidden_bias), of_free)
 
 
 # annealed importance sampling
 
 
-def path_score(answer, own: Own):
-    """Only parameters move with beta, so that the model at each beta is an RBM again."""
+@step()
+def path_score(own: Own):
+    """Only parameters move with beta, so the model at each beta is an RBM again."""
     m, b0, v = own.model, own.base, own.some_states(15)
     field = v @ m.weights + m.hidden_bias
-    for beta in (0.3, 0.0, 1.0):
-        straight = v @ ((1 - beta) * b0 + beta * m.visible_bias)
-        mistakes = {
-            "beta stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
-                straight + beta * softplus(field).sum(axis=1),
-            "the biases of the base must fade out with 1 - β":
-                v @ (b0 + beta * m.visible_bias) + softplus(beta * field).sum(axis=1),
-            "the visible biases of base and model are exchanged":
-                v @ (beta * b0 + (1 - beta) * m.visible_bias) + softplus(beta * field).sum(axis=1),
-            "the hidden biases must be multiplied by beta, too":
-                straight + softplus(beta * (v @ m.weights) + m.hidden_bias).sum(axis=1),
-            "the base is missing":
-                beta * (v @ m.visible_bias) + softplus(beta * field).sum(axis=1),
-        }  # fmt: skip
-        right = straight + softplus(beta * field).sum(axis=1)
-        same(answer(m, b0, v, beta), right, mistakes, what=f"the score at β = {beta}")
-
-
-def log_z_base(answer, own: Own):
-    m, b0 = own.model, own.base
-    mistakes = {
-        "each hidden unit of the base is a fair coin and adds log 2": softplus(b0).sum(),
-        "the base has its own biases, not those of the model":
-            softplus(m.visible_bias).sum() + m.n_hidden * np.log(2),
-        "a hidden unit of the base has no bias": softplus(b0).sum() + softplus(m.hidden_bias).sum(),
-        "log 2 for each hidden unit, not for each visible one":
-            softplus(b0).sum() + m.n_visible * np.log(2),
+    of_b, of_v, of_h = v @ b0, v @ m.visible_bias, softplus(0.3 * field).sum(axis=1)
+    right = 0.7 * of_b + 0.3 * of_v + of_h
+    yield (m, b0, v, 0.3), right, {
+        "β stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
+            right - of_h + 0.3 * softplus(field).sum(axis=1),
+        "the biases of the base must fade out with 1 - β": right + 0.3 * of_b,
+        "multiply the hidden biases by β, too":
+            right - of_h + softplus(0.3 * (v @ m.weights) + m.hidden_bias).sum(axis=1),
+        "the base is missing": right - 0.7 * of_b,
     }  # fmt: skip
-    same(answer(m, b0), own.path.log_z_base, mistakes)
+    for beta in (0.0, 1.0):
+        right = own.path.at(beta).log_density(v)
+        yield (m, b0, v, beta), right, {}, f"the score at β = {beta}"
 
 
-def sample_base(answer, own: Own):
+@step()
+def log_z_base(own: Own):
     m, b0 = own.model, own.base
-    v = drawn(answer, own, "draw", m, b0, N_CHAINS)
-    v = binary(v, (N_CHAINS, m.n_visible), "the states")
-    law = np.exp(states(m.n_visible) @ b0 - softplus(b0).sum())
-    for i in range(m.n_visible):
-        hint = "a visible unit is on with the wrong probability: it is sigmoid(b0)"
-        mean_is(v[:, i], right_sigmoid(b0)[i], hint)
-    distribution_is(codes_of(v), law, "units are not independent: draw one random number for each")
+    visible, coins = softplus(b0).sum(), m.n_hidden * np.log(2)
+    yield (m, b0), visible + coins, {
+        "each hidden unit of the base is a fair coin and adds log 2": visible,
+        "the base has biases of its own, b0": softplus(m.visible_bias).sum() + coins,
+    }  # fmt: skip
 
 
-def hidden_mean(answer, own: Own):
+def _coins(p, rng):
+    return (rng.random(p.shape) < p).astype(float)
+
+
+def _base(m, b0, n, rng):
+    return _coins(np.tile(expit(b0), (n, 1)), rng)
+
+
+@step()
+def sample_base(own: Own):
+    yield (own.model, own.base, N_CHAINS), _base, {
+        "units are not independent: draw one random number for each":
+            lambda m, b0, n, rng: (rng.random((n, 1)) < expit(b0)).astype(float),
+    }, "a visible unit is on with another probability than sigmoid(b0)"  # fmt: skip
+
+
+def _hidden(m, v, beta):
+    return expit(beta * (v @ m.weights + m.hidden_bias))
+
+
+def _visible(m, b0, h, beta):
+    return expit((1 - beta) * b0 + beta * (h @ m.weights.T + m.visible_bias))
+
+
+@step()
+def hidden_mean(own: Own):
     m, v = own.model, own.some_states(12)
-    for beta in (0.4, np.full((12, 1), 0.7)):
-        field = v @ m.weights + m.hidden_bias
-        mistakes = {
-            "β multiplies the hidden biases, too":
-                right_sigmoid(beta * (v @ m.weights) + m.hidden_bias),
-            "β stands inside the sigmoid": beta * right_sigmoid(field),
-            "β is not used": right_sigmoid(field),
-            "this is the field: its sigmoid is wanted": beta * field,
-        }  # fmt: skip
-        same(answer(m, v, beta), right_sigmoid(beta * field), mistakes)
-
-
-def visible_mean(answer, own: Own):
-    m, b0, h = own.model, own.base, own.some_states(12, units=own.model.n_hidden)
-    for beta in (0.4, np.full((12, 1), 0.7)):
-        field = h @ m.weights.T + m.visible_bias
-        mistakes = {
-            "the base is missing: (1 - β) b0": right_sigmoid(beta * field),
-            "b0 must fade out with 1 - β": right_sigmoid(b0 + beta * field),
-            "β is not used": right_sigmoid(field),
-            "b0 and the field are exchanged": right_sigmoid(beta * b0 + (1 - beta) * field),
-        }
-        same(answer(m, b0, h, beta), right_sigmoid((1 - beta) * b0 + beta * field), mistakes)
-
-
-def sweep(answer, own: Own):
-    m, b0, beta = own.model, own.base, 0.6
-    first = sample(own.path.at(beta), N_CHAINS, own.rng("exact")).states
-    pair = answer(m, b0, first, beta, own.rng("sweep"))
-    require(isinstance(pair, tuple) and len(pair) == 2, "return the pair v, h")
-    v = binary(pair[0], first.shape, "v")
-    h = binary(pair[1], (N_CHAINS, m.n_hidden), "h")
-    rows = states(m.n_visible)
-    law = np.exp(own.path.at(beta).log_density(rows) - own.log_z_at(beta)[0])
-    hint = "exact samples of the model at β are no samples of it any more after the sweep"
-    distribution_is(codes_of(v), law, hint)
-    joint = m.weights * beta
-    one = np.tile(rows[37], (N_CHAINS, 1))
-    v, h = answer(m, b0, one, beta, own.rng("one"))
-    for j, p in enumerate(right_sigmoid(one[0] @ joint + beta * m.hidden_bias)):
-        mean_is(h[:, j], p, "h is not drawn from the v that was given")
-    field = right_sigmoid((1 - beta) * b0 + beta * (h @ m.weights.T + m.visible_bias))
-    for i in range(m.n_visible):
-        mean_is(v[:, i] - field[:, i], 0.0, "v is not drawn from the h that is returned")
-    spread = (v - field).std(axis=0) / np.sqrt(field * (1 - field)).mean(axis=0)
-    require(np.all(spread > 0.5), "v must be drawn")
-    betas = np.repeat([[0.0], [1.0]], N_CHAINS // 2, axis=0)
-    v, _ = answer(m, b0, one, betas, own.rng("two"))
-    for i, p in enumerate(right_sigmoid(b0)):
-        mean_is(v[: N_CHAINS // 2, i], p, "with one β for each chain the first half is at β = 0")
-
-
-def increment(answer, own: Own):
-    m, b0, v, low, high = own.model, own.base, own.some_states(15), 0.2, 0.5
-    right = own.path.at(high).log_density(v) - own.path.at(low).log_density(v)
-    mistakes = {
-        "the sign: the new score is divided by the old one": -right,
-        "this is the slope at one end: take the difference of two scores":
-            own.path.log_density_slope(v, low) * (high - low),
-        "this is the new score alone": own.path.at(high).log_density(v),
+    field = v @ m.weights + m.hidden_bias
+    yield (m, v, 0.4), _hidden(m, v, 0.4), {
+        "β multiplies the hidden biases, too": expit(0.4 * (v @ m.weights) + m.hidden_bias),
+        "β stands inside the sigmoid": 0.4 * expit(field),
+        "β is not used": expit(field),
     }  # fmt: skip
-    same(answer(m, b0, v, low, high), right, mistakes)
+    column = np.linspace(0, 1, 12)[:, None]
+    yield (m, v, column), _hidden(m, v, column), {}, "with one β for each row, your answer"
 
 
-def ais(answer, own: Own):
+@step()
+def visible_mean(own: Own):
+    m, b0, h = own.model, own.base, own.some_states(12, units=own.model.n_hidden)
+    field = h @ m.weights.T + m.visible_bias
+    yield (m, b0, h, 0.4), _visible(m, b0, h, 0.4), {
+        "the base is missing: (1 - β) b0": expit(0.4 * field),
+        "b0 must fade out with 1 - β": expit(b0 + 0.4 * field),
+        "β is not used": expit(field),
+    }  # fmt: skip
+    column = np.linspace(0, 1, 12)[:, None]
+    yield (m, b0, h, column), _visible(m, b0, h, column), {}, "with one β for each row, your answer"
+
+
+def _sweep(m, b0, v, beta, rng):
+    h = _coins(_hidden(m, v, beta), rng)
+    return _coins(_visible(m, b0, h, beta), rng), h
+
+
+@step()
+def sweep(own: Own):
+    m, n = own.model, N_CHAINS
+    v = np.tile(states(m.n_visible)[37], (n, 1))
+    what = "v or h is on with the wrong probability: draw h given v, then v given this h"
+    yield (m, own.base, v, 0.6), _sweep, {
+        "v must be drawn from the h that is returned":
+            lambda *args: (_sweep(*args)[0], _sweep(*args)[1]),
+        "v must be drawn, too": lambda *args: (v, _sweep(*args)[1]),
+    }, what  # fmt: skip
+    betas = np.repeat([[0.0], [1.0]], n // 2, axis=0)
+    yield (m, own.base, v, betas), _sweep, {}, f"with one β for each chain, {what}"
+
+
+@step()
+def increment(own: Own):
+    m, b0, v, low, high = own.model, own.base, own.some_states(15), 0.2, 0.5
+    old, new = (own.path.at(beta).log_density(v) for beta in (low, high))
+    yield (m, b0, v, low, high), new - old
+
+
+def _centred(own: Own, log_w):
+    """Log-weights or R less log Z, and their exponentials, bounded so that means are sure."""
+    x = np.asarray(log_w)[:, None] - own.log_z
+    return np.concatenate([x, np.exp(np.clip(x, -9, 1)), np.exp(np.clip(-x, -9, 1))], axis=1)
+
+
+def _weights(m, b0, betas, n, rng):
+    return library_ais(GeometricPath(m, base=b0), betas, n_chains=n, rng=rng).log_weights
+
+
+def _ais(m, b0, betas, n, rng, *, start=None, late=False, sweeps=1, at=lambda old, new: new):
+    """AIS with known mistakes: chains that start from other biases, or move at another time."""
+    path = GeometricPath(m, base=b0)
+    v, log_w = _base(m, b0 if start is None else start, n, rng), np.full(n, path.log_z_base)
+    for old, new in pairwise(betas):
+        before = v
+        for _ in range(sweeps):
+            v, _ = _sweep(m, b0, v, at(old, new), rng)
+        weighed = v if late else before
+        log_w += path.at(new).log_density(weighed) - path.at(old).log_density(weighed)
+    return log_w
+
+
+@step()
+def ais(own: Own):
     """The weight is taken before the move, so that each ratio is of the state that earned it."""
-    _ais_between(answer, own, own.path, FEW, 10_000)
-    far = own.model.visible_bias + np.resize([2.0, -2.0], own.model.n_visible)
-    _ais_between(answer, own, GeometricPath(own.model, base=far), np.linspace(0, 1, 31), 4000)
-    free = BernoulliRBM(0 * own.model.weights, own.base, 0 * own.model.hidden_bias)
-    flat = answer(free, own.base, FEW, 5, own.rng("flat"))
-    same(flat, np.full(5, own.path.log_z_base), what="log w where base and model are the same")
+    m = own.model
+    far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # so that its start is seen
+    base, log_2 = GeometricPath(m, base=far).log_z_base, m.n_hidden * np.log(2)
+    not_z = "the mean weight is not Z"
+    begin = "the chains must begin in the base: a unit is on with probability sigmoid(b0)"
+    yield (m, far, FEW, 10_000), _weights, {
+        "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
+        "log Z of the base lacks log 2 for each hidden unit": lambda *a: _weights(*a) - log_2,
+        "these are the weights: return their logarithms": lambda *a: np.exp(_weights(*a)),
+        "add the new score minus the old score": lambda *a: 2 * base - _weights(*a),
+        f"{not_z}: weigh first, then move at the new β": partial(_ais, late=True),
+        f"{not_z}: move at the new β, not at the old one": partial(_ais, at=lambda old, new: old),
+        f"{not_z}: move at the new β, not at β = 1": partial(_ais, at=lambda old, new: 1.0),
+        "the chains do not move: one sweep follows each weight": partial(_ais, sweeps=0),
+        "take one sweep at each β, not two": partial(_ais, sweeps=2),
+        begin: partial(_ais, start=0 * far),
+        f"{begin}, not sigmoid(-b0)": partial(_ais, start=-far),
+    }, (
+        "the log-weights have another distribution than those of rbmlib: is every β of the "
+        "schedule used, each with one sweep that draws h and then v, are the weights made of the "
+        "score of v alone, and does each chain keep its own?"
+    ), partial(_centred, own)  # fmt: skip
+    free = BernoulliRBM(0 * m.weights, own.base, 0 * m.hidden_bias)
+    flat = "where base and model are the same, each log w must be log Z of the base"
+    yield (free, own.base, FEW, 5), _weights, {}, flat
 
 
-def _ais_between(answer, own: Own, path: GeometricPath, betas, n: int):
-    m, b0 = own.model, path.base_visible_bias
-    log_w = numbers(drawn(answer, own, "ais", m, b0, betas, n), (n,), "the log-weights")
-    require(log_w.std() > 1e-6, "all log-weights are equal: a chain must collect its own")
-    other = library_ais(path, betas, n_chains=n, rng=own.rng("library"))
-    theirs = other.log_weights
-    shift = log_w.mean() - theirs.mean()
-    known = {
-        "log Z of the base is missing at the start": -path.log_z_base,
-        "log Z of the base lacks log 2 for each hidden unit": -m.n_hidden * np.log(2),
-        "log Z of the base was added twice": path.log_z_base,
-    }
-    error = np.sqrt((log_w.var() + theirs.var()) / n)
-    for hint, by in known.items():
-        require(abs(shift - by) > 5 * error, hint)
-    if log_w.min() > 0:
-        off = abs(np.log(log_w).mean() - theirs.mean())
-        require(off > 5 * error, "these are the weights: return their logarithms")
-    try:
-        mean_is(
-            np.exp(np.minimum(log_w - own.log_z, 700)), 1.0,
-            "the mean weight is not Z: weigh first with the old state, then move at the new β",
-        )  # fmt: skip
-    except NotYet:
-        _begins_in_the_base(answer, own, path, n)
-        raise
-    require(
-        abs(shift) < 5 * error,
-        "the mean log-weight differs from that of rbmlib: is every β of the schedule used, each "
-        "with one sweep that draws h and then v, and are the weights made of the score of v alone?",
-    )
-    ratio = np.log(log_w.var() / theirs.var())
-    require(abs(ratio) < 0.2, "the log-weights scatter otherwise than those of rbmlib")
+@step()
+def ess(own: Own):
+    x = own.rng("ess").normal(size=60)
+    right = np.exp(x).sum() ** 2 / np.exp(2 * x).sum()
+    yield (x,), right, {
+        "this is the share: multiply by the number of chains": right / 60,
+        "these are log-weights: take exp first": x.sum() ** 2 / (x**2).sum(),
+    }  # fmt: skip
+    yield (x + 3000,), right
+    yield (np.array([0.0, -1500.0, 0.0]),), 2.0, {}, "the ESS of 0, -1500, 0"
 
 
-def _begins_in_the_base(answer, own: Own, path: GeometricPath, n: int):
-    """A hint if a single step shows that the first states have the distribution of other coins."""
-    m, b0, rows = own.model, path.base_visible_bias, states(own.model.n_visible)
-    gain = path.log_z_base + m.log_density(rows) - path.at(0.0).log_density(rows)
-    one = numbers(answer(m, b0, np.array([0.0, 1.0]), n, own.rng("one step")), (n,))
-    error = one.std() / np.sqrt(n) + 1e-9
-
-    def far(bias):
-        return abs(one.mean() - np.exp(rows @ bias - softplus(bias).sum()) @ gain) > 5 * error
-
-    other = (np.zeros_like(b0), m.visible_bias, -b0)
-    require(
-        not far(b0) or all(map(far, other)),
-        "the chains must begin in the base: at first a visible unit is on with probability "
-        "sigmoid(b0)",
-    )
-
-
-def ess(answer, own: Own):
-    for scale in (0.1, 1.5):
-        x = own.rng("ess").normal(scale=scale, size=60)
-        w = np.exp(x - x.max())
-        right = w.sum() ** 2 / (w**2).sum()
-        mistakes = {
-            "this is the share: multiply by the number of chains": right / 60,
-            "these are log-weights: take exp first": x.sum() ** 2 / (x**2).sum(),
-            "square the sum of the weights, not each weight twice": 1.0,
-        }
-        same(answer(x), right, mistakes)
-        same(answer(x + 3000), right)
-        same(answer(np.array([0.0, -1500.0, 0.0])), 2.0, what="the ESS of 0, -1500, 0")
-
-
-def std_error(answer, own: Own):
+@step()
+def std_error(own: Own):
     x = own.rng("error").normal(scale=0.8, size=80)
     w = np.exp(x - logmeanexp(x))
-    right = w.std() / np.sqrt(80)
-    mistakes = {
-        "this is the spread of the log-weights: the estimate is the log of the mean weight":
-            x.std() / np.sqrt(80),
-        "these are log-weights: the estimate is the log of the mean weight, not their mean":
-            x.std(ddof=1) / np.sqrt(80),
-        "divide by the square root of the number of chains": w.std(),
+    right = w.std(ddof=1) / np.sqrt(80)
+    yield (x,), right, {
+        "use the weights, not the log-weights": x.std(ddof=1) / np.sqrt(80),
+        "divide by the square root of the number of chains": w.std(ddof=1),
+        "use ddof=1 in the standard deviation": w.std() / np.sqrt(80),
     }  # fmt: skip
-    found = float(numbers(answer(x), ()))
-    if abs(found - w.std(ddof=1) / np.sqrt(80)) < 1e-9:
-        return  # n - 1 or n: both are in use
-    same(found, right, mistakes)
-    same(answer(x - 900), right, rtol=1e-6)
+    yield (x - 900,), right
 
 
-def reverse_ais(answer, own: Own):
-    m, b0, n = own.model, own.base, 20_000
-    begin = sample(m, n, own.rng("begin")).states
-    kept = begin.copy()
-    r = numbers(answer(m, b0, FEW, begin, own.rng("reverse")), (n,), "R")
-    require(np.array_equal(begin, kept), "the states that were given were overwritten: copy them")
-    hint = (
-        "the mean of exp(-R) is not 1/Z: collect at the state that you have, then move at the "
-        "lower β"
-    )
-    mean_is(np.exp(own.log_z - r), 1.0, hint)
-    require(r.mean() > own.log_z, "the mean of R must be above log Z: look at the signs")
-    require(r.std() > 1e-6, "all R are equal")
-    same(answer(m, b0, np.array([0.0, 1.0]), begin[:9], own.rng("one")),
-         own.path.log_z_base + m.log_density(begin[:9]) - own.path.at(0.0).log_density(begin[:9]),
-         what="R of a single step")  # fmt: skip
-    theirs = library_reverse(
-        own.path, FEW, n_chains=n, rng=own.rng("library"), start=begin
-    ).log_weights
-    error = np.sqrt((r.var() + theirs.var()) / n)
-    hint = (
-        "R differs from that of rbmlib: is every β of the schedule used, and are the states moved "
-        "at each, by one sweep?"
-    )
-    require(abs(r.mean() - theirs.mean()) < 5 * error, hint)
-    require(abs(np.log(r.var() / theirs.var())) < 0.15, hint)
+@step()
+def reverse_ais(own: Own):
+    m, path = own.model, own.path
+
+    def reverse(m, b0, betas, v, rng):
+        path = GeometricPath(m, base=b0)
+        return library_reverse(path, betas, n_chains=len(v), rng=rng, start=v).log_weights
+
+    def turned(m, b0, betas, v, rng):
+        """Moves first, at the lower beta."""
+        total = np.full(len(v), path.log_z_base)
+        for high, low in pairwise(betas[::-1]):
+            v, _ = _sweep(m, b0, v, low, rng)
+            total += path.at(high).log_density(v) - path.at(low).log_density(v)
+        return total
+
+    begin = sample(m, 20_000, own.rng("begin")).states
+    yield (m, own.base, FEW, begin), reverse, {
+        "collect with the state that you have, then move it at the lower β": turned,
+        "the mean of R must be above log Z: check the signs":
+            lambda *a: 2 * path.log_z_base - reverse(*a),
+        "log Z of the base is missing": lambda *a: reverse(*a) - path.log_z_base,
+    }, (
+        "R has another distribution than that of rbmlib: is every β of the schedule used, and are "
+        "the states moved at each, by one sweep?"
+    ), partial(_centred, own)  # fmt: skip
 
 
-def bracket(answer, own: Own):
+@step()
+def bracket(own: Own):
     rng = own.rng("bracket")
-    low, high = rng.normal(10, 2, 50), rng.normal(13, 3, 70)
-    off = 2 * low.std(ddof=1) / np.sqrt(low.size), 2 * high.std(ddof=1) / np.sqrt(high.size)
-    right = np.array([low.mean() - off[0], high.mean() + off[1]])
-    mistakes = {
-        "the bracket is made of means of logarithms, not of logarithms of means":
-            [logmeanexp(low), -logmeanexp(-high)],
-        "the reverse side is R, not -R": [low.mean(), -high.mean()],
+    x, r = rng.normal(10, 2, 50), rng.normal(13, 3, 70)
+    means, sd = np.array([x.mean(), r.mean()]), np.array([-x.std(ddof=1), r.std(ddof=1)])
+    error = sd / np.sqrt([50, 70])
+    right = means + 2 * error
+    yield (x, r), right, {
+        "take means of logarithms, not logarithms of means": [logmeanexp(x), -logmeanexp(-r)],
+        "the upper end is the mean of R, not of -R": [x.mean(), -r.mean()],
         "the lower end comes first": right[::-1],
-        "the means alone leave out their errors": [low.mean(), high.mean()],
-        "of two standard errors, not of one": [low.mean() - off[0] / 2, high.mean() + off[1] / 2],
-        "the errors are those of the means: divide by the root of the number of chains":
-            [low.mean() - 2 * low.std(ddof=1), high.mean() + 2 * high.std(ddof=1)],
-        "the ends are made of means, not the smallest and the largest chain":
-            [low.min(), high.max()],
+        "the means alone leave out their errors": means,
+        "take two standard errors, not one": means + error,
+        "take errors of the means: divide by the root of the number of chains": means + 2 * sd,
+        "use ddof=1 in the standard deviations":
+            means + 2 * np.array([-x.std(), r.std()]) / np.sqrt([50, 70]),
     }  # fmt: skip
-    same(answer(low, high), right, mistakes, rtol=3e-3)  # by either divisor of a variance
 
 
-def z_score(answer, own: Own):
-    rng = own.rng("z")
-    one, other = rng.normal(size=2)
-    errors = rng.uniform(0.1, 0.5, size=2)
-    right = (one - other) / np.hypot(*errors)
-    mistakes = {
-        "variances add up, not standard errors": (one - other) / errors.sum(),
-        "both values have an error": (one - other) / errors[0],
-        "this is the difference: divide it by its error": one - other,
-        "take the square root of the sum of squares": (one - other) / (errors**2).sum(),
-    }
-    found = float(numbers(answer(one, errors[0], other, errors[1]), ()))
-    same(abs(found), abs(right), {hint: abs(x) for hint, x in mistakes.items()})
-    same(answer(2.0, 0.5, 2.0, 0.5), 0.0)
+@step()
+def z_score(own: Own):
+    one, error, other, its_error = own.rng("z").uniform(0.1, 0.5, size=4)
+    off = one - other
+    right = off / np.hypot(error, its_error)
+    yield (one, error, other, its_error), right, {
+        "variances add up, not standard errors": off / (error + its_error),
+        "this is the difference: divide it by its error": off,
+    }  # fmt: skip
 
 
 # tempered chains and RTS
 
 
-def right_slope(m, b0, v, h):
+def _slope(m, b0, v, h):
     return v @ (m.visible_bias - b0) + h @ m.hidden_bias + ((v @ m.weights) * h).sum(axis=1)
 
 
-def right_law(delta, betas, guess, prior=0.0):
-    logits = np.multiply.outer(delta, betas) - guess + prior
-    return np.exp(logits - logsumexp(logits, axis=-1, keepdims=True))
+def distribution(delta, betas, guess):
+    """q(k | x) of slopes, in the last axis."""
+    return softmax(np.multiply.outer(delta, betas) - guess, axis=-1)
 
 
-def joint_sample(own: Own, n: int, purpose: str):
-    """Slopes of exact samples, n at each beta of the ladder: shape (n, n_betas)."""
-    m, rng, found = own.model, own.rng(purpose), []
-    for beta in LADDER:
-        at = own.path.at(beta)
-        v = sample(at, n, rng).states
-        found.append(right_slope(m, own.base, v, at.sample_hidden(v, rng)))
-    return np.stack(found, axis=1)
-
-
-def slope(answer, own: Own):
-    m, b0, rng = own.model, own.base, own.rng("slope")
-    v = own.some_states(15)
-    h = rng.integers(0, 2, (15, m.n_hidden)).astype(float)
-    pairs = ((v @ m.weights) * h).sum(axis=1)
-    mistakes = {
-        "take the biases of the base away: at β = 0 they are paid already":
-            v @ m.visible_bias + h @ m.hidden_bias + pairs,
-        "the hidden biases are missing": v @ (m.visible_bias - b0) + pairs,
-        "the weights are missing": v @ (m.visible_bias - b0) + h @ m.hidden_bias,
-        "the sign of the base": v @ (m.visible_bias + b0) + h @ m.hidden_bias + pairs,
-        "the sign": -right_slope(m, b0, v, h),
+@step()
+def slope(own: Own):
+    m, b0, v = own.model, own.base, own.some_states(15)
+    h = own.rng("slope").integers(0, 2, (15, m.n_hidden)).astype(float)
+    right, pairs = _slope(m, b0, v, h), ((v @ m.weights) * h).sum(axis=1)
+    yield (m, b0, v, h), right, {
+        "subtract the biases of the base, which count already at β = 0": right + v @ b0,
+        "the hidden biases are missing": right - h @ m.hidden_bias,
+        "the weights are missing": right - pairs,
     }  # fmt: skip
-    same(answer(m, b0, v, h), right_slope(m, b0, v, h), mistakes)
 
 
-def beta_probabilities(answer, own: Own):
-    """What is common to all exponents cancels, so that the largest may be taken out."""
+@step()
+def beta_probabilities(own: Own):
+    """What is common to all exponents cancels, so the largest may be subtracted first."""
     rng = own.rng("law")
     delta, betas = rng.normal(scale=3, size=7), np.sort(rng.random(5))
     guess = rng.normal(size=5)
     logits = np.multiply.outer(delta, betas) - guess
-    right = right_law(delta, betas, guess)
-    mistakes = {
-        "divide by the guessed Z: its logarithm is taken away, not added":
-            right_law(delta, betas, -guess),
-        "the guesses are not used": right_law(delta, betas, 0.0),
-        "each row must add up to 1": np.exp(logits),
-        "the largest exponent is out, now each row must add up to 1":
-            np.exp(logits - logits.max(axis=1, keepdims=True)),
-        "divide each row by its own sum, not by the sum of all":
-            np.exp(logits) / np.exp(logits).sum(),
-        "each row must add up to 1, not each column": np.exp(logits) / np.exp(logits).sum(axis=0),
-        "these are the logarithms": np.log(right),
+    right, raw = distribution(delta, betas, guess), np.exp(logits)
+    yield (delta, betas, guess), right, {
+        "divide by the guessed Z: subtract its logarithm": distribution(delta, betas, -guess),
+        "the guesses are not used": distribution(delta, betas, 0.0),
+        "each row must add up to 1": raw,
+        "each row must add up to 1, not each column": raw / raw.sum(axis=0),
     }  # fmt: skip
-    same(answer(delta, betas, guess), right, mistakes)
     far = np.array([-1e5, 1e5])
-    hint = (
-        "q(k | x) where the slope is 100,000 or -100,000: take the largest exponent of each row "
-        "out before exp"
-    )
-    require(np.all(np.isfinite(answer(far, betas, guess))), hint)
-    same(answer(far, betas, guess), right_law(far, betas, guess),
-         what="where the slope is 100,000 or -100,000 your answer")  # fmt: skip
+    what = "q(k | x) with slopes of 100,000 (subtract the largest exponent of each row before exp)"
+    yield (far, betas, guess), distribution(far, betas, guess), {}, what
 
 
-def draw(answer, own: Own):
-    q = own.rng("q").dirichlet(np.ones(5), size=3)
-    rows = np.repeat(q, 4000, axis=0)
-    k = numbers(answer(rows, own.rng("draw")), (12_000,), "the indices")
-    require(np.isin(k, range(5)).all(), "indices are the whole numbers 0 to 4")
-    for i in range(3):
-        mine = k[4000 * i : 4000 * (i + 1)]
-        require(np.ptp(mine) > 0, "an index must be drawn, not the most likely one taken")
-        for j in range(5):
-            mean_is(mine == j, q[i, j], "indices do not come out with the probabilities q")
-    drawn(answer, own, "draw", rows)
-    joint = np.corrcoef(k[:4000] == 0, k[4000:8000] == 0)[0, 1]
-    require(abs(joint) < 0.08, "chains must be drawn independently: one random number for each")
+def _draw(q, rng):
+    return (q.cumsum(axis=1) < rng.random((len(q), 1))).sum(axis=1).clip(max=q.shape[1] - 1)
 
 
-def temper(answer, own: Own):
-    m, b0 = own.model, own.base
+@step()
+def draw(own: Own):
+    q = np.repeat(own.rng("q").dirichlet(np.ones(5), size=3), 4000, axis=0)
+    kind = np.repeat(np.eye(3), 4000, axis=0)
+    yield (q,), _draw, {
+        "draw an index, do not take the most likely one": lambda q, rng: q.argmax(axis=1),
+    }, "indices do not have the probabilities q: draw one random number for each row", (
+        lambda k: np.column_stack([kind, np.equal.outer(k, np.arange(5))])
+    )  # fmt: skip
+
+
+def _temper(m, b0, betas, guess, n_chains, n_sweeps, rng, *, beta_of=None, stale=False):
+    v, k = _base(m, b0, n_chains, rng), rng.integers(len(betas), size=n_chains)
+    indices, slopes = [], []
+    for _ in range(n_sweeps):
+        before = distribution(_slope(m, b0, v, _coins(_hidden(m, v, 1.0), rng)), betas, guess)
+        v, h = _sweep(m, b0, v, betas[k][:, None] if beta_of is None else beta_of, rng)
+        delta = _slope(m, b0, v, h)
+        k = _draw(before if stale else distribution(delta, betas, guess), rng)
+        indices.append(k)
+        slopes.append(delta)
+    return np.array(indices), np.array(slopes)
+
+
+@step()
+def temper(own: Own):
+    m, b0, n_chains, n_sweeps = own.model, own.base, 300, 150
     guess = own.log_z_at(LADDER) + np.linspace(0, 2.0, LADDER.size)
-    n_chains, n_sweeps = 300, 150
-    pair = answer(m, b0, LADDER, guess, n_chains, n_sweeps, own.rng("temper"))
-    require(isinstance(pair, tuple) and len(pair) == 2, "return the pair k, delta")
-    k = numbers(pair[0], (n_sweeps, n_chains), "k").astype(int)
-    delta = numbers(pair[1], (n_sweeps, n_chains), "delta")
-    require(np.isin(k, range(LADDER.size)).all(), "indices are the whole numbers 0 to 5")
-    require(np.all(np.ptp(k, axis=0) > 0), "each chain must change its temperature")
-    law = np.exp(-np.linspace(0, 2.0, LADDER.size))
-    law /= law.sum()
-    late, hint = k[30:], "the chains are not at each β as often as Z / (guess of Z) says"
-    for j in range(LADDER.size):
-        mean_is((late == j).mean(axis=0), law[j], hint)
-    q = right_law(delta, LADDER, guess)
-    drawn = np.eye(LADDER.size)[k]
-    for j in range(LADDER.size):
-        mean_is((drawn[..., j] - q[..., j]).mean(axis=0), 0.0, "k must be drawn from q(k | x) of "
-                "the slope beside it: move x first, then draw k")  # fmt: skip
-    rows = states(m.n_visible)
-    for j in (0, LADDER.size - 1):
-        at = own.path.at(LADDER[j])
-        p = np.exp(at.log_density(rows) - own.log_z_at(LADDER[j])[0])
-        truth = float(p @ _mean_slope(m, b0, rows, LADDER[j]))
-        weights = (late == j).astype(float)
-        values = ((delta[30:] - truth) * weights).mean(axis=0)
-        mean_is(values, 0.0, "the states at an end of the ladder are no samples of its model: "
-                "sweep each chain at its own β")  # fmt: skip
+
+    def rows(k, delta):
+        k, delta = np.asarray(k), np.asarray(delta)
+        require(np.isin(k, range(LADDER.size)).all(), "indices are the whole numbers 0 to 5")
+        require(np.all(np.ptp(k, axis=0) > 0), "each chain must change its temperature")
+        at, late = np.eye(LADDER.size)[k.astype(int)][30:], delta[30:, :, None]
+        drawn = at - distribution(delta[30:], LADDER, guess)
+        return np.concatenate([x.mean(axis=0) for x in (at, drawn, at * late, late)], axis=1)
+
+    yield (m, b0, LADDER, guess, n_chains, n_sweeps), _temper, {
+        "sweep each chain at its own β": partial(_temper, beta_of=1.0),
+        "k must be drawn from q(k | x) of the slope beside it": partial(_temper, stale=True),
+        "the guesses are not used": lambda m, b0, betas, guess, *more:
+            _temper(m, b0, betas, 0 * guess, *more),
+    }, (
+        "the chains are not at each β as often as Z / (guess of Z) says, or their slopes are "
+        "others than those of rbmlib: move x first, then draw k given the new slope"
+    ), rows  # fmt: skip
 
 
-def _mean_slope(m, b0, v, beta):
-    field = v @ m.weights + m.hidden_bias
-    return v @ (m.visible_bias - b0) + (field * right_sigmoid(beta * field)).sum(axis=1)
-
-
-def counted(answer, own: Own):
+@step()
+def counted(own: Own):
     k = own.rng("k").choice(5, size=(40, 6), p=(0.4, 0.3, 0.15, 0.1, 0.05))
     right = np.array([np.bincount(column, minlength=5) for column in k.T]) / 40
-    mistakes = {
-        "these are counts: divide by the number of sweeps": 40 * right,
-        "divide by the sweeps of one chain": right / 6,
-    }
-    same(answer(k, 5), right, mistakes)
-    same(answer(np.zeros((3, 2), dtype=int), 4), [[1, 0, 0, 0]] * 2)
+    yield (k, 5), right
+    yield (np.zeros((3, 2), dtype=int), 4), [[1, 0, 0, 0]] * 2
 
 
-def averaged(answer, own: Own):
+@step()
+def averaged(own: Own):
     rng = own.rng("average")
     delta, betas, guess = rng.normal(size=(30, 6)), np.linspace(0, 1, 5), rng.normal(size=5)
-    right = right_law(delta, betas, guess).mean(axis=0)
-    mistakes = {
-        "the guesses are not used": right_law(delta, betas, 0 * guess).mean(axis=0),
-        "average over sweeps, one row for each chain": right.mean(axis=0),
-        "this is the sum over sweeps: divide by their number": 30 * right,
-        "average the probabilities, not the slopes":
-            right_law(delta.mean(axis=0), betas, guess),
-        "the sign of the guesses": right_law(delta, betas, -guess).mean(axis=0),
+    right = distribution(delta, betas, guess).mean(axis=0)
+    yield (delta, betas, guess), right, {
+        "the guesses are not used": distribution(delta, betas, 0 * guess).mean(axis=0),
+        "average over sweeps, with one row for each chain": right.mean(axis=0),
+        "average the probabilities, not the slopes": distribution(delta.mean(axis=0), betas, guess),
     }  # fmt: skip
-    same(answer(delta, betas, guess), right, mistakes)
 
 
-def corrected(answer, own: Own):
-    """Where a chain comes too often, the guess was too low, by the logarithm of how often."""
+@step()
+def corrected(own: Own):
+    """A guess that was too low is visited too often; the logarithm of the share corrects it."""
     rng = own.rng("corrected")
     guess, shares = rng.normal(size=5), rng.dirichlet(3 * np.ones(5), size=8)
-    c = shares.mean(axis=0)
-    right = guess + np.log(c) - np.log(c[0])
-    mistakes = {
-        "where chains come too often the guess is too small: add log c, do not take it away":
-            guess - np.log(c) + np.log(c[0]),
-        "the guess at β = 0 must stay as it is: take log c[0] away": guess + np.log(c),
-        "average the shares over chains first, then take the logarithm":
-            guess + np.log(shares).mean(axis=0) - np.log(shares).mean(axis=0)[0],
+    log_c, logs = np.log(shares.mean(axis=0)), np.log(shares).mean(axis=0)
+    right = guess + log_c - log_c[0]
+    yield (guess, shares), right, {
+        "a guess that is visited too often is too small: add log c": guess - log_c + log_c[0],
+        "average the shares over chains first, then take the logarithm": guess + logs - logs[0],
         "average the shares over chains first, then divide by that of β = 0":
             guess + np.log((shares / shares[:, :1]).mean(axis=0)),
-        "correct the guesses; this is the correction alone": np.log(c) - np.log(c[0]),
-        "the guess at β = 0 is known and need not be 0: keep it": right - guess[0],
+        "this is the correction alone: add it to the guesses": right - guess,
     }  # fmt: skip
-    same(answer(guess, shares), right, mistakes)
 
 
-def rts_error(answer, own: Own):
+@step()
+def rts_error(own: Own):
     shares = own.rng("error").dirichlet(4 * np.ones(5), size=50)
-    c = shares.mean(axis=0)
-    moved = shares[:, -1] / c[-1] - shares[:, 0] / c[0]
-    right = moved.std(ddof=1) / np.sqrt(50)
-    last, first = (shares[:, i] / c[i] for i in (-1, 0))
-    mistakes = {
-        "the end at β = 0 has an error, too": last.std(ddof=1) / np.sqrt(50),
-        "the two ends belong to the same chain: take the difference first, then its spread":
-            np.hypot(last.std(ddof=1), first.std(ddof=1)) / np.sqrt(50),
-        "this is the spread of one chain: divide by the root of the number of chains":
-            moved.std(ddof=1),
+    last, first = shares[:, -1] / shares[:, -1].mean(), shares[:, 0] / shares[:, 0].mean()
+    sd, n = partial(np.std, ddof=1), np.sqrt(50)
+    yield (shares,), sd(last - first) / n, {
+        "the end at β = 0 has an error, too": sd(last) / n,
+        "take the difference of both ends first, then its spread":
+            np.hypot(sd(last), sd(first)) / n,
+        "divide by the root of the number of chains": sd(last - first),
+        "use ddof=1 in the standard deviation": np.std(last - first) / n,
     }  # fmt: skip
-    found = float(numbers(answer(shares), ()))
-    if abs(found / moved.std() * np.sqrt(50) - 1) < 1e-9:
-        return  # n in the place of n - 1
-    near_log = np.log(shares[:, -1] / shares[:, 0]).std(ddof=1) / np.sqrt(50)
-    mistakes["the logarithm is taken of the mean, not of each chain"] = near_log
-    same(found, right, mistakes)
 
 
-def round_trips(answer, own: Own):
-    tests = {
-        (0, 1, 2, 1, 0): 1, (0, 1, 0, 1, 0): 0, (2, 0, 2, 0): 1, (0, 2, 2, 0, 0, 2): 1,
-        (1, 1, 1): 0, (0, 2, 1, 2, 0, 1, 2, 0): 2, (2, 1, 0): 0,
-    }  # fmt: skip
-    for walk, right in tests.items():
-        found = answer(np.array(walk)[:, None], 2)
-        require(np.shape(found) == (1,), "one number for each chain is wanted")
-        require(
-            int(np.asarray(found)[0]) == right,
-            f"a chain at {list(walk)} made {right} trips from 0 to 2 and back to 0, not "
-            f"{np.asarray(found)[0]}",
-        )
-    both = np.array([[0, 2], [2, 0], [0, 2]])
-    same(answer(both, 2), [1, 0], what="the trips of two chains")
+@step()
+def round_trips(own: Own):
+    for trips, *walks in (
+        (0, (0, 1, 0, 1, 0), (1, 1, 1), (2, 1, 0)),
+        (1, (0, 1, 2, 1, 0), (2, 0, 2, 0), (0, 2, 2, 0, 0, 2)),
+        (2, (0, 2, 1, 2, 0, 1, 2, 0)),
+    ):
+        for walk in walks:
+            yield (np.array(walk)[:, None], 2), [trips], {}, f"the count for a chain at {walk}"
+    yield (np.array([[0, 2], [2, 0], [0, 2]]), 2), [1, 0], {}, "the count for two chains"
 
 
 # MBAR and SAMS
 
 
-def log_terms(answer, own: Own):
+@step()
+def log_terms(own: Own):
     betas = np.linspace(0, 1, 4)
     delta = own.rng("terms").normal(scale=4, size=betas.size)  # so that a transpose has its shape
-    right = np.multiply.outer(delta, betas)
-    mistakes = {
-        "a row a state, a column a β: transpose": right.T,
-        "these are to stay logarithms": np.exp(right),
-        "log p*_β - log p*_0 is β times the slope; the sign": -right,
-    }
-    same(answer(delta, betas), right, mistakes)
+    yield (delta, betas), np.multiply.outer(delta, betas)
 
 
-def _mbar_case(own: Own, n: int = 150):
-    delta = joint_sample(own, n, "mbar").T.ravel()
-    return np.multiply.outer(delta, LADDER), np.full(LADDER.size, n)
+def _mbar_case(own: Own, n: int):
+    """Slopes of exact samples, n at each beta, as the terms of MBAR."""
+    m, rng, found = own.model, own.rng("mbar"), []
+    for at in map(own.path.at, LADDER):
+        v = sample(at, n, rng).states
+        found.append(_slope(m, own.base, v, at.sample_hidden(v, rng)))
+    return np.multiply.outer(np.concatenate(found), LADDER), np.full(LADDER.size, n)
 
 
-def mixture(answer, own: Own):
+@step()
+def mixture(own: Own):
     u, counts = _mbar_case(own, 20)
     counts = counts + np.arange(counts.size)
-    guess = own.rng("guess").normal(size=LADDER.size)
-    logs = np.log(counts)
+    guess, logs = own.rng("guess").normal(size=LADDER.size), np.log(counts)
     right = logsumexp(u - guess + logs, axis=1)
-    mistakes = {
-        "every model counts with its number of states": logsumexp(u - guess, axis=1),
-        "each p* is divided by its guess: take it away": logsumexp(u + guess + logs, axis=1),
+    yield (u, counts, guess), right, {
+        "multiply each model by its number of states": logsumexp(u - guess, axis=1),
+        "each p* is divided by its guess: subtract it": logsumexp(u + guess + logs, axis=1),
         "the guesses are missing": logsumexp(u + logs, axis=1),
         "sum over the models, for each state": logsumexp(u - guess + logs, axis=0),
-    }
-    same(answer(u, counts, guess), right, mistakes)
-    far = answer(u + 2000, counts, guess)
-    same(far, right + 2000, what="the log of the mixture where terms are huge")
+    }  # fmt: skip
+    yield (u + 2000, counts, guess), right + 2000, {}, "the logarithm where terms are huge"
 
 
-def mbar_step(answer, own: Own):
+@step()
+def mbar_step(own: Own):
     u, counts = _mbar_case(own, 20)
     counts = counts + np.arange(counts.size)
     guess = own.rng("guess").normal(size=LADDER.size)
     bottom = logsumexp(u - guess + np.log(counts), axis=1)
     raw, turned = (logsumexp(u - bottom[:, None], axis=axis) for axis in (0, 1))
-    mistakes = {
-        "fix the constant: the first entry is 0": raw,
-        "this is Z: the logarithm is wanted": np.exp(raw - raw[0]),
-        "sum over the states, for each model": turned - turned[0],
-        "the sign": -(raw - raw[0]),
-    }
-    same(answer(u, counts, guess), raw - raw[0], mistakes)
+    hints = {"sum over the states, for each model": turned - turned[0]}
+    yield (u, counts, guess), raw - raw[0], hints
 
 
-def mbar(answer, own: Own):
-    u, counts = _mbar_case(own)
-    right = np.asarray(_solved(u, counts))
-    found = numbers(answer(u, counts), right.shape, "log Z")
-    require(abs(found[0]) < 1e-9, "the first entry is log Z at β = 0 less itself: 0")
-    off = abs(found - right).max()
-    require(off < 0.3, f"the result is {off:.2g} nats from the solution")
-    require(
-        off < 1e-6,
-        f"the iteration stopped {off:.1g} nats too early: go on until a step changes nothing "
-        "above 1e-10",
-    )
-    truth = own.log_z_at(LADDER) - own.path.log_z_base
-    require(abs(found - truth).max() < 1.5, "the result is far from the exact values")
+@step(rtol=0, atol=1e-6)
+def mbar(own: Own):
+    u, counts = _mbar_case(own, 150)
+
+    def left_over(log_z):
+        return softmax(u - np.append(0, log_z) + np.log(counts), axis=1).sum(axis=0)[1:] - 150
+
+    right = np.append(0, root(left_over, np.zeros(LADDER.size - 1), tol=1e-13).x)
+    what = "log Z (iterate until a step changes no entry by more than 1e-10)"
+    yield (u, counts), right, {"one step is not enough: repeat it": 0 * right}, what
 
 
-def _solved(u, counts):
-    """By Newton's method, so that a student's iteration is compared with another way."""
-    log_z = np.zeros(u.shape[1])
-    for _ in range(200):
-        log_w = u - log_z + np.log(counts)
-        w = np.exp(log_w - logsumexp(log_w, axis=1, keepdims=True))
-        gradient = counts - w.sum(axis=0)
-        hessian = np.diag(w.sum(axis=0)) - w.T @ w
-        step = np.zeros_like(log_z)
-        step[1:] = np.linalg.solve(hessian[1:, 1:], -gradient[1:])
-        size = max(1.0, abs(step).max())
-        log_z = log_z + step / size
-        if abs(step).max() < 1e-12:
-            break
-    return log_z
-
-
-def gains(answer, own: Own):
+@step()
+def gains(own: Own):
     """Large steps forget the start, and steps like 1/t average the noise away."""
-    t_0, n, n_betas, alpha = int(own.number("t0", 200, 400, 0)), 1500, 20, 0.7
-    t = np.arange(1, n + 1)
-    late = 1 / np.where(t > t_0, t - t_0 + t_0**alpha, 1.0)
-    right = np.minimum(1 / n_betas, np.where(t <= t_0, t**-alpha, late))
-    shifted = 1 / np.where(t > t_0, t - t_0 + 0.0, 1.0)
-    mistakes = {
-        "the cap is missing: no gain above 1 / n_betas": np.where(t <= t_0, t**-alpha, late),
-        "the second stage begins at t_0 ** -alpha, without a jump": np.minimum(
-            1 / n_betas, np.where(t <= t_0, t**-alpha, shifted)
-        ),
-        "the second stage falls like 1/(t - t_0 + t_0 ** alpha), not like 1/t": np.minimum(
-            1 / n_betas, np.where(t <= t_0, t**-alpha, 1 / t)
-        ),
-        "there is a second stage, after t_0": np.minimum(1 / n_betas, t**-alpha),
-        "sweeps are counted from 1": np.concatenate([[1 / n_betas], right[:-1]]),
-    }
-    same(answer(n, t_0, n_betas, alpha), right, mistakes)
-    t = np.arange(1, 9)
-    same(answer(8, 8, 4, 0.6), np.minimum(1 / 4, t**-0.6), {
-        "alpha is given: it is not always 0.7": np.minimum(1 / 4, t**-0.7),
-    }, what="with t_0 = n your answer")  # fmt: skip
-    t = np.arange(1, 31)
-    first, late = t**-0.7, 1 / np.maximum(t - 2 + 2**0.7, 1)
-    capped = np.minimum(1 / 6, late)
-    same(answer(30, 2, 6, 0.7), np.where(t <= 2, 1 / 6, capped), {
-        "the cap holds in the second stage, too":
-            np.where(t <= 2, np.minimum(1 / 6, first), late),
-    }, what="with t_0 = 2 your answer")  # fmt: skip
+
+    def of(n, t_0, n_betas, alpha, *, begin=None, first_cap=True, late_cap=True):
+        t = np.arange(1, n + 1)
+        late = 1 / np.maximum(t - t_0 + (t_0**alpha if begin is None else begin), 1e-9)
+        early, r = t <= t_0, 1 / n_betas
+        return np.minimum(
+            np.where(early, t**-alpha, late), np.where(early, r**first_cap, r**late_cap)
+        )
+
+    given = 1500, own.whole("t0", 200, 400), 20, 0.7
+    right = of(*given)
+    yield given, right, {
+        "the cap is missing: no gain above 1 / n_betas": of(*given, first_cap=False),
+        "the second stage begins at t_0 ** -alpha, without a jump": of(*given, begin=0.0),
+        "there is a second stage, after t_0": of(1500, 1500, 20, 0.7),
+        "sweeps are counted from 1": np.append(1 / 20, right[:-1]),
+    }  # fmt: skip
+    hints = {"alpha is given: it is not always 0.7": of(8, 8, 4, 0.7)}
+    yield (8, 8, 4, 0.6), of(8, 8, 4, 0.6), hints, "with t_0 = n your answer"
+    hints = {"the cap holds in the second stage, too": of(30, 2, 6, 0.7, late_cap=False)}
+    yield (30, 2, 6, 0.7), of(30, 2, 6, 0.7), hints, "with t_0 = 2 your answer"
 
 
-def update(answer, own: Own):
+@step()
+def update(own: Own):
     """All guesses are raised by their probabilities, and only differences of guesses matter."""
     rng = own.rng("update")
     log_z, q = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(5), size=6)
-    for gain in (0.03, 0.9):
-        step = min(5 * gain, 1.0)
-        raised = log_z + step * q
-        right = raised - raised[:, :1]
-        mistakes = {
-            "the cap: no guess rises by more than one nat": (
-                log_z + 5 * gain * q - (log_z + 5 * gain * q)[:, :1]
-            ),
-            "divide the gain by the share 1 / n_betas": (
-                log_z + min(gain, 1) * q - (log_z + min(gain, 1) * q)[:, :1]
-            ),
-            "the first guess must stay 0: take it away at the end": raised,
-            "a temperature that is visited too often needs a larger guess: add": (
-                log_z - step * q - (log_z - step * q)[:, :1]
-            ),
-            "take the first guess of each row away, not that of the first row": (
-                raised - raised[0, 0]
-            ),
-            "take the first guess of each row away, not the first row": raised - raised[0],
-            "r is one over the number of temperatures, not of chains": (
-                log_z + min(6 * gain, 1) * q - (log_z + min(6 * gain, 1) * q)[:, :1]
-            ),
-            "take the first guess away from its whole row": (
-                np.concatenate([0 * raised[:, :1], raised[:, 1:]], axis=1)
-            ),
-            "the factor has the cap, not its product with q": (
-                log_z + np.minimum(5 * gain * q, 1) - (log_z + np.minimum(5 * gain * q, 1))[:, :1]
-            ),
-        }
-        same(answer(log_z.copy(), q, gain), right, mistakes, what=f"with gain {gain} your answer")
-    kept = log_z.copy()
-    answer(log_z, q, 0.1)
-    require(np.array_equal(kept, log_z), "the guesses that were given were changed: copy them")
+
+    def raised(factor):
+        return log_z + factor * q
+
+    def shifted(x):
+        return x - x[:, :1]
+
+    yield (log_z, q, 0.03), shifted(raised(0.15)), {
+        "divide the gain by the share 1 / n_betas": shifted(raised(0.03)),
+        "the first guess must stay 0: subtract it at the end": raised(0.15),
+        "add: a temperature that is visited too often needs a larger guess": shifted(raised(-0.15)),
+    }, "with gain 0.03 your answer"  # fmt: skip
+    yield (log_z, q, 0.9), shifted(raised(1.0)), {
+        "the cap is missing: no guess rises by more than one nat": shifted(raised(4.5)),
+        "cap the factor, not its product with q": shifted(log_z + np.minimum(4.5 * q, 1)),
+    }, "with gain 0.9 your answer"  # fmt: skip
 
 
-def sams(answer, own: Own):
-    n_chains, t = 60, np.arange(1, 1501)
+def _sams(m, b0, betas, gains, n_chains, rng, *, share=True, stay=False):
+    v, k = _base(m, b0, n_chains, rng), np.zeros(n_chains, int)
+    log_z = np.zeros((n_chains, len(betas)))
+    for gain in gains:
+        v, h = _sweep(m, b0, v, betas[k][:, None], rng)
+        q = distribution(_slope(m, b0, v, h), betas, log_z)
+        k = k if stay else _draw(q, rng)
+        log_z = log_z + min(gain * len(betas) if share else gain, 1) * q
+        log_z -= log_z[:, :1]
+    return log_z
+
+
+@step()
+def sams(own: Own):
+    t = np.arange(1, 1501)
     late = 1 / np.where(t > 300, t - 300 + 300**0.7, 1.0)
     schedule = np.minimum(1 / LADDER.size, np.where(t <= 300, t**-0.7, late))
-    found = numbers(
-        answer(own.model, own.base, LADDER, schedule, n_chains, own.rng("sams")),
-        (n_chains, LADDER.size), "the guesses",
+    yield (own.model, own.base, LADDER, schedule, 60), _sams, {
+        "divide the gain by the share 1 / n_betas": partial(_sams, share=False),
+        "k must be drawn after each sweep": partial(_sams, stay=True),
+    }, (
+        "the guesses have another mean or spread than they should: does each chain have its own, "
+        "is the gain of each sweep used, and is the first guess kept at 0?"
     )  # fmt: skip
-    require(np.all(abs(found[:, 0]) < 1e-9), "the guess at β = 0 is kept at 0")
-    truth = own.log_z_at(LADDER) - own.path.log_z_base
-    last = found[:, -1]
-    require(last.std() > 1e-6, "each chain has guesses of its own here")
-    require(last.std() < 1.0, f"the guesses scatter by {last.std():.2g} nats: is the gain used, "
-            "and does it shrink?")  # fmt: skip
-    error = last.std(ddof=1) / np.sqrt(n_chains)
-    off = last.mean() - truth[-1]
-    require(abs(off) < 5 * error + 0.05, f"the mean of the guesses is {off:+.2f} nats off")
 
 
-def groups(answer, own: Own):
+@step()
+def groups(own: Own):
     values = own.rng("groups").normal(size=(10, 4))
     means = values.mean(axis=1)
-    right = [means.mean(), means.std(ddof=1) / np.sqrt(10)]
-    mistakes = {
-        "chains of one group share their guesses: the spread is that of the ten group means":
+    sd = means.std(ddof=1)
+    yield (values,), [means.mean(), sd / np.sqrt(10)], {
+        "chains of one group share their error: use the group means":
             [means.mean(), values.std(ddof=1) / np.sqrt(40)],
-        "divide the spread by the root of the number of groups": [means.mean(), means.std(ddof=1)],
-        "there are few groups: divide by n - 1 in the variance":
-            [means.mean(), means.std() / np.sqrt(10)],
+        "divide the spread by the root of the number of groups": [means.mean(), sd],
+        "use ddof=1 in the standard deviation": [means.mean(), means.std() / np.sqrt(10)],
         "a row is a group": [means.mean(), values.mean(axis=0).std(ddof=1) / 2],
-        "divide by the root of the number of groups, not of chains":
-            [means.mean(), means.std(ddof=1) / np.sqrt(40)],
     }  # fmt: skip
-    same(answer(values), right, mistakes)
 
 
+@task("step", 1, {
+    'give a dict: {"AIS": (value, error), ...}': [1.0],
+    "missing: RTS, MBAR, SAMS": {"AIS": (1.0, 0.1)},
+})  # fmt: skip
 def library(answer, own: Own):
-    """Four estimates of one model: each right within its own error, and no error a pretence."""
+    """Four estimates of one model, each right within its own honest standard error."""
+    names, largest = ("AIS", "RTS", "MBAR", "SAMS"), 0.25
     require(isinstance(answer, dict), 'give a dict: {"AIS": (value, error), ...}')
-    most = {"AIS": 0.25, "RTS": 0.25, "MBAR": 0.25, "SAMS": 0.25}
-    missing = [name for name in most if name not in answer]
+    missing = [name for name in names if name not in answer]
     require(not missing, f"missing: {', '.join(missing)}")
-    for name, largest in most.items():
+    for name in names:
         value, error = numbers(answer[name], (2,), name)
         require(0 < error < largest, f"the error of {name} is {error:.3g}: it should lie between "
                 f"0 and {largest} (more chains or sweeps)")  # fmt: skip
         off = (value - own.log_z) / error
         require(abs(off) < 4.5, f"{name} is {off:+.1f} of its own standard errors off")
-
-
-STEPS = (
-    sigmoid, log_mean_exp, score, log_z,
-    path_score, log_z_base, sample_base, hidden_mean,
-    visible_mean, sweep, increment, ais, ess,
-    std_error, reverse_ais, bracket, z_score,
-    slope, beta_probabilities, draw, temper, counted,
-    averaged, corrected, rts_error, round_trips,
-    log_terms, mixture, mbar_step, mbar, gains,
-    update, sams, groups, library,
-)  # fmt: skip
-
-for _judge in STEPS:
-    task("step", 1)(_judge)

@@ -62,3 +62,6 @@ class Own:
     def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
         """A number of this student's between two others."""
         return round(float(self.rng(purpose).uniform(low, high)), digits)
+
+    def whole(self, purpose: str, low: int, high: int) -> int:
+        return int(self.number(purpose, low, high, 0))

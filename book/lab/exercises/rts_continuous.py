@@ -1,36 +1,27 @@
 """Tasks of the lesson on tempering of continuous densities."""
 
-from __future__ import annotations
+from functools import partial
 
 import numpy as np
 
-from .checker import choice, drawn, mean_is, near, numbers, require, same, task
+from .checker import function, letter, number
 from .own import Own
 
-
-def turns(own: Own) -> int:
-    """A number of leapfrog steps."""
-    return int(own.number("turns", 3, 9, 0))
-
-
-def bold(own: Own) -> float:
-    """A step size in ten dimensions."""
-    return own.number("bold", 0.8, 1.4, 2)
+GIVEN = {
+    "turns": lambda own: own.whole("turns", 3, 9),  # leapfrog steps
+    "bold": lambda own: own.number("bold", 0.8, 1.4, 2),  # a step size in ten dimensions
+}
 
 
-GIVEN = {"turns": turns, "bold": bold}
-
-
-@task("derivation", 2)
-def angle(answer, own: Own):
-    """The step keeps areas, so that its trace is twice the cosine of the angle."""
+@function("derivation", 2)
+def angle(own: Own):
+    """The step keeps areas, so its trace is twice the cosine of the angle."""
     for eps in (own.number("eps", 0.2, 1.8, 2), 1.0):
-        mistakes = {
+        right = 2 * np.arcsin(eps / 2)
+        yield (eps,), right, {
             "this is the angle in the limit of small steps": eps,
-            "the sine of half the angle is eps / 2": np.arcsin(eps / 2),
-            "in radians, please": np.degrees(2 * np.arcsin(eps / 2)),
-        }
-        same(answer(eps), 2 * np.arcsin(eps / 2), mistakes)
+            "give the angle in radians": np.degrees(right),
+        }  # fmt: skip
 
 
 def _gradient(x):
@@ -42,37 +33,26 @@ def _leapfrog(x, p, gradient, eps, n):
         p = p + 0.5 * eps * gradient(x)
         x = x + eps * p
         p = p + 0.5 * eps * gradient(x)
+    return np.array([x, p])
+
+
+def _euler(x, p, gradient, eps, n):
+    for _ in range(n):
+        x, p = x + eps * p, p + eps * gradient(x)
     return x, p
 
 
-@task("coding", 3)
-def leapfrog(answer, own: Own):
-    """Half a kick on either side makes the step the same when it is walked back."""
-    rng = own.rng("leapfrog")
-    x, p = rng.normal(size=(2, 6, 2))
-    kept = x.copy(), p.copy()
-    pair = answer(x, p, _gradient, 0.2, 7)
-    require(isinstance(pair, tuple) and len(pair) == 2, "return the pair x, p")
-    require(np.array_equal(x, kept[0]) and np.array_equal(p, kept[1]),
-            "the arrays that were given were changed: copy them")  # fmt: skip
-    right = np.array(_leapfrog(x, p, _gradient, 0.2, 7))
-    euler = _euler(x, p, 0.2, 7)
-    uphill = np.array(_leapfrog(x, p, lambda y: -_gradient(y), 0.2, 7))
-    mistakes = {
-        "this is Euler's rule: half a step of p, a step of x, half a step of p": euler,
-        "the gradient of log p* pushes uphill: the sign": uphill,
-        "one step fewer than asked": np.array(_leapfrog(x, p, _gradient, 0.2, 6)),
-        "one step more than asked": np.array(_leapfrog(x, p, _gradient, 0.2, 8)),
-    }
-    same(np.array(pair), right, mistakes, what="x, p")
-    back = answer(pair[0], -pair[1], _gradient, 0.2, 7)
-    same(back[0], x, what="x after going there and back")
-
-
-def _euler(x, p, eps, n):
-    for _ in range(n):
-        x, p = x + eps * p, p + eps * _gradient(x)
-    return np.array([x, p])
+@function("coding", 3)
+def leapfrog(own: Own):
+    """Half a momentum step on either side makes the step the same when it is reversed."""
+    x, p = own.rng("leapfrog").normal(size=(2, 6, 2))
+    given = x, p, _gradient, 0.2, 7
+    right = _leapfrog(*given)
+    yield given, right, {
+        "this is Euler's rule: m moves half a step before and after x": _euler(*given),
+        "check the sign of the gradient": _leapfrog(x, p, lambda y: -_gradient(y), 0.2, 7),
+        "one step fewer than asked": _leapfrog(x, p, _gradient, 0.2, 6),
+    }, "the pair x, m"  # fmt: skip
 
 
 def _log_p(x):
@@ -83,62 +63,59 @@ def _slope(x):
     return -x * np.array([1.0, 4.0])
 
 
-@task("coding", 3)
-def hmc(answer, own: Own):
-    """Areas are kept and the way back is the same, so that only the energy is judged."""
-    n = 20_000
-    x = own.rng("exact").normal(size=(n, 2)) / np.array([1.0, 2.0])
-    new = numbers(drawn(answer, own, "hmc", x, _log_p, _slope, 0.7, 3), (n, 2), "the states")
-    stayed = (new == x).all(axis=1)
-    p = own.rng("p").normal(size=(n, 2))
-    y, end = _leapfrog(x, p, _slope, 0.7, 3)
-    energy = _log_p(y) - 0.5 * (end**2).sum(axis=1) - _log_p(x) + 0.5 * (p**2).sum(axis=1)
-    rate = np.minimum(1, np.exp(energy))
-    require(stayed.any(), "every proposal was taken: accept with min(1, exp(change of log p* "
-            "less kinetic energy))")  # fmt: skip
-    mean_is((~stayed).astype(float) - rate, 0.0, "the share of accepted proposals is wrong: the "
-            "momentum belongs to the energy, and must be drawn anew, normal, for each")  # fmt: skip
-    for i, variance in enumerate((1.0, 0.25)):
-        mean_is(new[:, i], 0.0, "exact draws have another mean after the step")
-        mean_is(new[:, i] ** 2, variance, "exact draws have another variance after the step")
-    moved = np.where(own.rng("u").random(n) < rate, ((y - x) ** 2).sum(axis=1), 0.0)
-    mean_is(((new - x) ** 2).sum(axis=1) - moved, 0.0, "chains move by another distance: are step "
-            "size and number of steps used?")  # fmt: skip
+def _hmc(x, log_p, gradient, eps, n, rng, kinetic=1.0):
+    p = rng.normal(size=x.shape)
+    y, end = _leapfrog(x, p, gradient, eps, n)
+    change = log_p(y) - log_p(x) + kinetic * ((p**2).sum(axis=1) - (end**2).sum(axis=1)) / 2
+    return np.where(np.log(rng.random((len(x), 1))) < change[:, None], y, x)
 
 
-@task("experiment", 3)
-def accepted(answer, own: Own):
-    """In ten dimensions errors of the energy add up: a step must be the shorter for it."""
-    eps, n = bold(own), 40_000
-    rng = own.rng("accepted")
-    x, p = rng.normal(size=(2, n, 10))
-    y, end = _leapfrog(x, p, lambda z: -z, eps, 1)
-    energy = ((x**2 + p**2 - y**2 - end**2) / 2).sum(axis=1)
-    rate = float(np.minimum(1, np.exp(energy)).mean())
-    near(answer, rate, 0.02, {
-        "this is the share of rejected proposals": 1 - rate,
-        "in ten dimensions, please": float(
-            np.minimum(1, np.exp((x**2 + p**2 - y**2 - end**2)[:, 0] / 2)).mean()
-        ),
-    })  # fmt: skip
+@function("coding", 3)
+def hmc(own: Own):
+    """The move keeps areas and can be reversed, so the change of energy alone decides."""
+    x = own.rng("exact").normal(size=(20_000, 2)) / np.array([1.0, 2.0])
+
+    yield (x, _log_p, _slope, 0.7, 3), _hmc, {
+        "every proposal was taken: accept with min(1, exp(change of log p* - kinetic energy))":
+            lambda *a: _leapfrog(a[0], a[5].normal(size=x.shape), *a[2:5])[0],
+        "the kinetic energy belongs to the energy that decides": partial(_hmc, kinetic=0.0),
+        "the kinetic energy is half of the squared momentum": partial(_hmc, kinetic=2.0),
+    }, (
+        "accepted shares or distances are wrong: draw a normal momentum for each chain, use step "
+        "size and number of steps, and accept with min(1, exp(change of log p* - kinetic energy))"
+    ), lambda new: np.column_stack([new, new - x, (new == x).all(axis=1)])  # fmt: skip
 
 
-@task("trap", 3)
-def half_turn(answer, own: Own):
+@number("experiment", 3, within=0.02)
+def accepted(own: Own):
+    """Errors of the energy add up over ten dimensions, so steps must be shorter."""
+    x, p = own.rng("accepted").normal(size=(2, 40_000, 10))
+    y, end = _leapfrog(x, p, lambda z: -z, GIVEN["bold"](own), 1)
+    energy = (x**2 + p**2 - y**2 - end**2) / 2
+
+    def rate(change):
+        return float(np.minimum(1, np.exp(change)).mean())
+
+    right = rate(energy.sum(axis=1))
+    return right, {
+        "this is the share of rejected proposals": 1 - right,
+        "this is for one dimension; there are ten": rate(energy[:, 0]),
+    }
+
+
+@number("trap", 3, within=1e-3)
+def half_turn(own: Own):
     """After half a turn the energy is exactly what it was, and so is the distance."""
-    n = turns(own)
-    near(answer, 2 * np.sin(np.pi / (2 * n)), 1e-3, {
+    n = GIVEN["turns"](own)
+    return 2 * np.sin(np.pi / (2 * n)), {
         "this is the step in the limit of small steps": np.pi / n,
-        "a half turn, not a full one": 2 * np.sin(np.pi / n),
-        "a half turn, not a quarter": 2 * np.sin(np.pi / (4 * n)),
-    })  # fmt: skip
+        "half a turn, not a full one": 2 * np.sin(np.pi / n),
+    }
 
 
-@task("reading", 1)
-def integral(answer, own: Own):
-    """The rule steps over the climb near the base, and no number of states mends that."""
-    choice(answer, "a", {
-        "b": "more states bring the points closer to the curve, and the rule stays as it is",
-        "c": "the mean of the slopes is steep near the base, at β = 0",
-        "d": "on the square ladder trapezoids follow the curve",
-    })  # fmt: skip
+integral = letter(
+    "a", "The rule steps over the climb near the base, and no number of states corrects that.",
+    b="more states bring the points closer to the curve, but the rule stays as it is",
+    c="the mean of the slopes is steep near the base, at β = 0",
+    d="on the square ladder trapezoids follow the curve",
+)  # fmt: skip

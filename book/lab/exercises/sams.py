@@ -1,11 +1,9 @@
 """Tasks of the lesson on self-adjusted mixture sampling."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from . import line
-from .checker import choice, near, numbers, require, same, task
+from .checker import function, letter, number, numbers, require, task
 from .own import Own
 from .project import reference, report
 
@@ -20,67 +18,63 @@ def ten_groups(own: Own) -> np.ndarray:
 GIVEN = {"ten_groups": ten_groups}
 
 
-@task("derivation", 3)
-def forgotten(answer, own: Own):
+@function("derivation", 3, atol=1e-12)
+def forgotten(own: Own):
     """Each sweep keeps a share of the error that is left, and shares multiply."""
     for c, t in ((own.number("c", 0.2, 0.9), 50), (1.0, 7), (0.5, 1)):
         s = np.arange(1, t + 1)
-        mistakes = {
-            "each sweep leaves the share 1 - c/s of what was there: multiply":
-                1 - (c / s).sum(),
-            "sweeps are counted from 1 to t": float(np.prod(1 - c / (s + 1))),
-            "with gains c/s: s is the sweep, not the length of the run": (1 - c / t) ** t,
-        }  # fmt: skip
-        same(answer(c, t), float(np.prod(1 - c / s)), mistakes, atol=1e-12)
+        yield (c, t), np.prod(1 - c / s), {
+            "each sweep leaves the share 1 - c/s of what was there: multiply": 1 - (c / s).sum(),
+            "sweeps are counted from 1 to t": np.prod(1 - c / (s + 1)),
+        } if t == 50 else {}  # fmt: skip
 
 
-for _judge in (line.gains, line.update):
-    task("coding", 3, lesson="sams")(_judge)
+gains = line.gains._replace(kind="coding", points=3)
+update = line.update._replace(kind="coding", points=3)
 
 
-@task("experiment", 4)
+@task("experiment", 4, {
+    "give the value, then its standard error": (10.0, -0.1),
+    "an error of 0.6 is large: take more sweeps or chains": (10.0, 0.6),
+})  # fmt: skip
 def from_nothing(answer, own: Own):
-    """Groups have guesses of their own, so that their spread is an error bar."""
-    found = numbers(answer, (2,), "the pair")
-    value, error = found
+    """Groups have guesses of their own, so their spread is an error bar."""
+    value, error = numbers(answer, (2,), "the pair")
     require(error > 0, "give the value, then its standard error")
-    require(error < 0.5, f"an error of {error:.2g} is large: more sweeps or chains")
+    require(error < 0.5, f"an error of {error:.2g} is large: take more sweeps or chains")
     off = (value - own.log_z) / error
     require(abs(value - own.log_z + own.path.log_z_base) > 0.3, "log Z of the base is missing")
-    require(abs(off) < 4.5, f"it is {off:+.1f} of its own standard errors off: was the run "
-            "flagged, or are chains that share their guesses counted as independent?")  # fmt: skip
+    hint = "did the run converge, or were chains that share their guesses counted as independent?"
+    require(abs(off) < 4.5, f"it is {off:+.1f} of its own standard errors off: {hint}")
 
 
-@task("trap", 3)
-def one_group(answer, own: Own):
+@number("trap", 3, within=0.05)
+def one_group(own: Own):
     """Chains that share their guesses share their error: they count once."""
     values = ten_groups(own)
     right = values.mean(axis=1).std(ddof=1) / values.std(ddof=1) * np.sqrt(4)
-    near(answer, right, 0.05, {
-        "divide the right error by the wrong one": 1 / right,
-        "the wrong error divides the spread of all 40 by the root of 40": right / np.sqrt(4),
-        "near, but compute both errors from the values, each with ddof=1": 2.0,
-    })  # fmt: skip
+    return right, {
+        "the wrong error divides the standard deviation of all 40 by the root of 40": right / 2,
+        "close, but compute both errors from the values, each with ddof=1": 2.0,
+    }
 
 
-@task("trap", 0)
-def report_h100(answer, own: Own):
+@number("trap", 0, within=0.1)
+def report_h100(own: Own):
     """The spread of chains that have not arrived says how far apart they are, not how far away."""
     off = report("SAMS", "h100") - reference("h100")
-    error = np.sqrt(report("SAMS", "h100", "variance") / 20)
-    near(answer, off / error, 0.1, {
-        "the sign: the report is too low": -off / error,
-        "the standard error of a mean of 20 values": off / error / np.sqrt(20),
+    variance = report("SAMS", "h100", "variance")
+    right = off / np.sqrt(variance / 20)
+    return right, {
+        "divide by the standard error of a mean of 20 values": off / np.sqrt(variance),
         "this is the distance in nats": off,
-        "divide by the root of variance / 20, not by variance / 20": off / error**2,
-    })  # fmt: skip
+        "divide by the root of variance / 20, not by variance / 20": off / (variance / 20),
+    }
 
 
-@task("reading", 1)
-def flood(answer, own: Own):
-    """A chain that raises the ground under itself cannot stay anywhere."""
-    choice(answer, "b", {
-        "a": "all guesses begin at 0: those near β = 1 are the ones that are furthest too low",
-        "c": "the chain has no schedule: it goes where its guess is too low",
-        "d": "after some 200 sweeps it wanders over the whole ladder",
-    })  # fmt: skip
+flood = letter(
+    "b", "A chain that raises the guess where it is cannot stay anywhere.",
+    a="all guesses begin at 0, and those near β = 1 are the furthest too low",
+    c="the chain has no schedule: it goes where its guess is too low",
+    d="after some 200 sweeps it wanders over the whole ladder",
+)  # fmt: skip

@@ -1,14 +1,12 @@
 """Tasks of the lesson on log Z during training."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM
 from rbmlib.numerics import logmeanexp
 
-from .checker import choice, near, same, task
+from .checker import function, letter, number
 from .own import Own
 
 
@@ -20,98 +18,84 @@ def update(own: Own) -> tuple[BernoulliRBM, BernoulliRBM]:
     return m, BernoulliRBM(m.weights + step, m.visible_bias + bias, m.hidden_bias + 0.2)
 
 
-def filter_of(own: Own) -> tuple[float, float]:
-    """Nats that log Z rises in an update, and the gain of the filter."""
-    return own.number("rise", 0.05, 0.3, 2), own.number("gain", 0.02, 0.3, 2)
+GIVEN = {
+    "update": update,
+    "filter": lambda own: (own.number("rise", 0.05, 0.3, 2), own.number("gain", 0.02, 0.3, 2)),
+}
 
 
-GIVEN = {"update": update, "filter": filter_of}
+@function("derivation", 2, atol=1e-10)
+def lag(own: Own):
+    """A move removes from the distance what the next rise adds to it."""
+    rise, gain = GIVEN["filter"](own)
+    right = rise * (1 - gain) / gain
+    yield (rise, gain), right, {
+        "this is the distance before the guess moves": rise / gain,
+        "this is what is left after one update": rise * (1 - gain),
+    }  # fmt: skip
+    yield (0.2, 1.0), 0.0
 
 
-@task("derivation", 2)
-def lag(answer, own: Own):
-    """What a move takes off the distance is what the next rise adds to it."""
-    for rise, gain in (filter_of(own), (0.2, 1.0)):
-        mistakes = {
-            "the filter sees the new value before it is compared: one step less": rise / gain,
-            "a smaller gain is further behind": rise * gain,
-            "this is what is left after one update": rise * (1 - gain),
-            "the guess is below: give the distance as a positive number":
-                -rise * (1 - gain) / gain,
-        }  # fmt: skip
-        same(answer(rise, gain), rise * (1 - gain) / gain, mistakes, atol=1e-10)
-
-
-@task("coding", 3)
-def log_ratio(answer, own: Own):
+@function("coding", 3)
+def log_ratio(own: Own):
     """Under the old model the mean of new over old is the ratio of the sums."""
     old, new = update(own)
     v = own.some_states(40)
     change = new.log_density(v) - old.log_density(v)
-    mistakes = {
+    yield (old, new, v), logmeanexp(change), {
         "this is a lower bound: average the ratios, not their logarithms": change.mean(),
-        "new over old, because the states are from the old model": logmeanexp(-change),
+        "divide new by old, because the states are from the old model": logmeanexp(-change),
         "divide by the number of states": logmeanexp(change) + np.log(40),
-        "the sign": -logmeanexp(change),
-    }
-    same(answer(old, new, v), logmeanexp(change), mistakes)
-    shifted = BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
-    right = logmeanexp(shifted.log_density(v) - old.log_density(v))
-    same(answer(old, shifted, v), right, what="log of the ratio where scores differ by thousands")
+    }  # fmt: skip
+    far = BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
+    right = logmeanexp(far.log_density(v) - old.log_density(v))
+    yield (old, far, v), right, {}, "your answer where scores differ by thousands"
 
 
-@task("coding", 3)
-def follow(answer, own: Own):
+def _followed(observed, gain, start):
+    guesses = [start]
+    for x in observed:
+        guesses.append(guesses[-1] + gain * (x - guesses[-1]))
+    return np.array(guesses)
+
+
+@function("coding", 3)
+def follow(own: Own):
     """Each value counts less by one factor with every update that comes after it."""
     observed = own.rng("observed").normal(size=30).cumsum() + 5
-    _, gain = filter_of(own)
-    right, wrong, late = [observed[0]], [observed[0]], [observed[0]]
-    for x in observed[1:]:
-        right.append(right[-1] + gain * (x - right[-1]))
-        wrong.append(gain * wrong[-1] + (1 - gain) * x)
-    for x in observed[:-1]:
-        late.append(late[-1] + gain * (x - late[-1]))
-    zero = [gain * observed[0]]
-    for x in observed[1:]:
-        zero.append(zero[-1] + gain * (x - zero[-1]))
-    mistakes = {
-        "gain is the share of the new value, not of the old one": wrong,
-        "the new value counts at once": late,
-        "begin at the first value, not at 0": zero,
-        "these are the values as observed": observed,
-        "a running mean forgets nothing": observed.cumsum() / np.arange(1, 31),
-    }
-    same(answer(observed, gain), right, mistakes)
-    same(answer(observed, 1.0), observed)
+    _, gain = GIVEN["filter"](own)
+    first = observed[0]
+    yield (observed, gain), _followed(observed[1:], gain, first), {
+        "gain is the share of the new value": _followed(observed[1:], 1 - gain, first),
+        "the new value counts at once": _followed(observed[:-1], gain, first),
+        "begin at the first value, not at 0": _followed(observed, gain, 0.0)[1:],
+    }  # fmt: skip
+    yield (observed, 1.0), observed
 
 
-@task("experiment", 3)
-def one_update(answer, own: Own):
+@number("experiment", 3, within=0.06)
+def one_update(own: Own):
     """A small update has ratios near one, and their mean is easy to measure."""
-    _, new = update(own)
-    truth = exact(new).log_z - own.log_z
-    near(answer, truth, 0.06, {
-        "log Z of the new model less that of the old one": -truth,
-        "this is log Z of the new model: take the old one away": truth + own.log_z,
-    })  # fmt: skip
+    log_z = exact(update(own)[1]).log_z
+    return log_z - own.log_z, {
+        "this is log Z of the new model: subtract that of the old one": log_z,
+    }
 
 
-@task("trap", 2)
-def flattered(answer, own: Own):
-    """Log Z comes too late and too low, and is subtracted: the model looks too good."""
-    rise, gain = filter_of(own)
+@number("trap", 2, within=0.005)
+def flattered(own: Own):
+    """The guess of log Z is late and too low, and it is subtracted: the model looks too good."""
+    rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
-    near(answer, right, 0.005, {
-        "log p(v) is log p*(v) less log Z: what is too low makes the model look better": -right,
+    return right, {
+        "log p(v) is log p*(v) minus log Z: a log Z too low makes the model look better": -right,
         "this is the rise of one update": rise,
-    })  # fmt: skip
+    }
 
 
-@task("reading", 1)
-def small_gain(answer, own: Own):
-    """An average over many updates has little noise and is late."""
-    choice(answer, "b", {
-        "a": "the large gain follows each noisy dot",
-        "c": "it lies on the other side: log Z rises, and the guess comes after",
-        "d": "noise falls with the gain, lag grows",
-    })  # fmt: skip
+small_gain = letter(
+    "b", "An average over many updates has little noise and is late.",
+    a="the large gain follows each noisy dot",
+    c="it lies on the other side: log Z rises, and the guess comes after",
+    d="noise falls as the gain falls, but lag grows",
+)  # fmt: skip
