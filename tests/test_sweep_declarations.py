@@ -135,7 +135,9 @@ def test_wrong_tasks_are_refused_from_python(tmp_path):
         Sweep(3, square)
 
 
-@pytest.mark.parametrize("estimator", ["ais", "reverse_ais", "sams", "rts_from_rounds", "both sides"])
+@pytest.mark.parametrize(
+    "estimator", ["ais", "reverse_ais", "sams", "rts_from_rounds", "both sides"]
+)
 def test_zero_is_a_number_where_it_is_the_default_or_means_something(estimator):
     """Elsewhere the least is 1."""
     known = known_settings({"estimator": estimator})
