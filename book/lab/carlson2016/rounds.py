@@ -15,7 +15,6 @@ import numpy as np
 import rbmlib as rl
 from rbmlib.estimators.rts import BLOCKS, EMPTY, updated
 
-GO_ON = ("fresh", "same β", "from the base")
 ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the authors stop
 
 
@@ -34,9 +33,8 @@ def equal_guesses(path, betas) -> np.ndarray:
 
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed",
-           go_on="fresh", conditional="joint", sweeps=ROUND,
-           until=0.0, update=updated) -> list[Round]:  # fmt: skip
-    """Rounds of so many sweeps, one after the other, from equal guesses (section 2.4).
+           conditional="joint", until=0.0, update=updated) -> list[Round]:  # fmt: skip
+    """Rounds of `ROUND` sweeps, one after the other, from equal guesses (section 2.4).
 
     The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
     does not say whether the first sweeps of a round are used (``left_out``). It matters: the guess
@@ -45,14 +43,14 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
     1 / N and the rise below log N, however far the guesses are off.
 
     ``column``: shares from the law of beta ("mixed"), or from counts with `EMPTY` added to each;
-    ``go_on``: one of `GO_ON`, how the next round begins; ``until``: a round whose `distance` is
-    less is the last; ``update``: eq. (12), or `stochastic_update`.
+    ``until``: a round whose `distance` is less is the last; ``update``: eq. (12), or
+    `stochastic_update`.
     """
     log_z = equal_guesses(path, betas)
     rng, made = np.random.default_rng(seed), []
     start: Any = "base"
     for _ in range(n_rounds):
-        for n in [left_out, sweeps - left_out] if left_out else [sweeps]:
+        for n in [left_out, ROUND - left_out] if left_out else [ROUND]:
             start = rl.simulated_tempering(path, betas, log_z, n_chains, n, rng, start=start,
                                            n_blocks=1, record_every=n,
                                            conditional=conditional)  # fmt: skip
@@ -65,7 +63,7 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
         made.append(Round(sample, c, value, log_z))
         if distance(c) < until:
             break
-        start = {"fresh": sample.states, "same β": sample, "from the base": "base"}[go_on]
+        start = sample.states
     return made
 
 
