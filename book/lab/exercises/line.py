@@ -161,7 +161,7 @@ def sample_base(own: Own):
     yield (own.model, own.base, N_CHAINS), _base, {
         "units are not independent: draw one random number for each":
             lambda m, b0, n, rng: (rng.random((n, 1)) < expit(b0)).astype(float),
-    }, "a visible unit must be on with probability sigmoid(b0), independently of the others"  # fmt: skip
+    }, "each visible unit must be on with probability sigmoid(b0), independently"  # fmt: skip
 
 
 def _hidden(m, v, beta):
