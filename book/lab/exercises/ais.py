@@ -78,7 +78,7 @@ def from_above(own: Own):
 
 @number("trap", 0, within=0.3)
 def stable(own: Own):
-    """The spread of chains says how well they agree, and nothing of what they all lack."""
+    """The spread of chains says how well they agree, but nothing about what they all miss."""
     off = report("AIS", "h500") - reference("h500")
     variance = report("AIS", "h500", "variance")
     right = off / np.sqrt(variance / 20)

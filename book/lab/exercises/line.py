@@ -161,7 +161,7 @@ def sample_base(own: Own):
     yield (own.model, own.base, N_CHAINS), _base, {
         "units are not independent: draw one random number for each":
             lambda m, b0, n, rng: (rng.random((n, 1)) < expit(b0)).astype(float),
-    }, "a visible unit is on with another probability than sigmoid(b0)"  # fmt: skip
+    }, "each visible unit must be on with probability sigmoid(b0), independently"  # fmt: skip
 
 
 def _hidden(m, v, beta):
@@ -268,7 +268,7 @@ def ais(own: Own):
         begin: partial(_ais, start=0 * far),
         f"{begin}, not sigmoid(-b0)": partial(_ais, start=-far),
     }, (
-        "the log-weights have another distribution than those of rbmlib: is every β of the "
+        "the log-weights are not distributed like those of rbmlib: is every β of the "
         "schedule used, each with one sweep that draws h and then v, are the weights made of the "
         "score of v alone, and does each chain keep its own?"
     ), partial(_centred, own)  # fmt: skip
@@ -325,7 +325,7 @@ def reverse_ais(own: Own):
             lambda *a: 2 * path.log_z_base - reverse(*a),
         "log Z of the base is missing": lambda *a: reverse(*a) - path.log_z_base,
     }, (
-        "R has another distribution than that of rbmlib: is every β of the schedule used, and are "
+        "R is not distributed like that of rbmlib: is every β of the schedule used, and are "
         "the states moved at each, by one sweep?"
     ), partial(_centred, own)  # fmt: skip
 
@@ -450,8 +450,8 @@ def temper(own: Own):
         "the guesses are not used": lambda m, b0, betas, guess, *more:
             _temper(m, b0, betas, 0 * guess, *more),
     }, (
-        "the chains are not at each β as often as Z / (guess of Z) says, or their slopes are "
-        "others than those of rbmlib: move x first, then draw k given the new slope"
+        "the chains are not at each β as often as Z / (guess of Z) says, or their slopes differ "
+        "from those of rbmlib: move x first, then draw k given the new slope"
     ), rows  # fmt: skip
 
 
@@ -644,7 +644,7 @@ def sams(own: Own):
         "divide the gain by the share 1 / n_betas": partial(_sams, share=False),
         "k must be drawn after each sweep": partial(_sams, stay=True),
     }, (
-        "the guesses have another mean or spread than they should: does each chain have its own, "
+        "the mean or spread of the guesses is wrong: does each chain have its own, "
         "is the gain of each sweep used, and is the first guess kept at 0?"
     )  # fmt: skip
 

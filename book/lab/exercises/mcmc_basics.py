@@ -84,7 +84,7 @@ def _overflowing(log_p, x, width, rng):
 
 @function("coding", 3)
 def step(own: Own):
-    """As many chains go one way as the other, so the chains stay spread as the target says."""
+    """As many chains move one way as the other, so the chains keep the target distribution."""
     rng = own.rng("step")
     x = np.where(rng.random(N) < 2 / 3, -1.5, 1.5) + rng.normal(size=N)
 

@@ -86,7 +86,7 @@ equal_shares = letter(
     "d", "Chains that all miss a mode agree with each other, and with guesses that miss it.",
     kind="trap", points=2,
     a="chains that all miss a mode visit every β equally often as well",
-    b="they always add up to 1",
+    b="shares always add up to 1",
     c="the largest share says the same as all of them together",
 )  # fmt: skip
 

@@ -21,7 +21,7 @@ def _means(own: Own):
 
 @function("derivation", 3)
 def two_units(own: Own):
-    """Two bits have four states, and each adds exp of what is on in it."""
+    """Two bits have four states, and each adds exp of its score."""
     w, b, a = own.rng("two").normal(size=3)
     z = 1 + np.exp(b) + np.exp(a) + np.exp(a + b + w)
     yield (w, b, a), np.log(z), {
