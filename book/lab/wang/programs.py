@@ -48,11 +48,7 @@ def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
 
     if mixed := int(((runs["stopped"] > 0) & (runs["stopped"] < runs["n_runs"])).sum()):
         raise ValueError(f"{mixed} rows mix runs that stopped with others: expected none")
-    found = _readings(runs[runs["stopped"] > 0], keys, words)
-    tried = runs.groupby(["model", *keys], sort=False)["n_runs"].sum().rename("tried").reset_index()
-    table = tried.merge(found.drop(columns="reading"), how="left", on=["model", *keys])
-    table["reading"] = [words(row) for row in table.to_dict("records")]
-    return table.assign(n=table["n"].fillna(0).astype(int))
+    return _readings(runs, keys, words)
 
 
 def of_sams(stored: pd.DataFrame) -> pd.DataFrame:
@@ -77,13 +73,16 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
     rows = []
     for values, group in runs.groupby(["model", *keys], sort=False):
         setting = dict(zip(["model", *keys], values, strict=True))
-        found = pooled(group)
+        setting |= {"reading": words(setting), "tried": group["n_runs"].sum()}
+        if "stopped" in group:
+            group = group[group["stopped"] > 0]
+        found = pooled(group) if len(group) else {"n": 0}
         if setting.get("schedule") == "random" and len(group) > 1 and group["n_runs"].max() > 1:
             # a ladder of its own for a few runs: as many independent values as ladders
             few, x = group["n_runs"].iloc[0], group["log_z"]
             variance = x.var(ddof=1) + group["variance"].mean() * (1 - 1 / few)
             found = {"n": len(group), "log_z": float(x.mean()), "variance": float(variance)}
-        rows.append(setting | {"reading": words(setting)} | found)
+        rows.append(setting | found)
     table = pd.DataFrame(rows)
     if twice := table.loc[table.duplicated(["model", "reading"]), "reading"].tolist():
         raise ValueError(f"two settings are called {twice[0]!r}: expected a name each")
