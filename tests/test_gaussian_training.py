@@ -147,7 +147,7 @@ def test_annealed_chains_follow_algorithm_2(method, n_sweeps):
 @pytest.mark.parametrize("c", [0.04, 0.5])
 def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
     """h given v: N(eta, 1) where eta > 0, and N(c eta, c) elsewhere."""
-    chosen = settings(leakiness=c, n_hidden=2)
+    chosen = settings(leakiness=c, n_hidden=2, batch_size=2)
     learner = GaussianLearner(
         np.zeros((2, 3), np.float32), chosen, np.zeros((3, 2)), np.random.default_rng(0)
     )
@@ -160,6 +160,6 @@ def test_leaky_hidden_units_of_training_spread_by_the_root_of_c(c):
 def test_weights_are_projected_before_the_first_update():
     start = np.random.default_rng(1).uniform(0, 0.1, (200, 50))
     assert np.linalg.norm(start, 2) > 4
-    chosen = settings(n_hidden=50)
+    chosen = settings(n_hidden=50, batch_size=300)
     learner = GaussianLearner(np.zeros((300, 200), np.float32), chosen, start, RNG)
     assert np.linalg.norm(learner.weights, 2) <= 0.9999 + 1e-6
