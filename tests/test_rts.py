@@ -397,11 +397,12 @@ def test_groups_begin_at_the_log_z_of_their_own_chains():
     ids=["none", "drift", "apart", "unseen"],
 )  # fmt: skip
 def test_each_disagreement_of_groups_is_found(made, failed):
-    groups = groups_of(n_chains=20, n_groups=10)
-    groups.visits[...] = 100
+    shares = np.arange(1, 11)
+    groups = groups_of(n_chains=20, n_groups=10, prior=shares)
+    groups.visits[...] = 100 * shares
     groups._passages[:] = 10
     if "unseen" in made:
-        groups.visits[:, made["unseen"]] = 10
+        groups.visits[:, made["unseen"]] = 40 * shares[made["unseen"]]
     rng = np.random.default_rng(0)
     values = rng.normal(scale=0.1, size=10) + made.get("apart", 0) * groups.at_top
     drift = rng.normal(scale=0.1, size=10) + made.get("drift", 0)
