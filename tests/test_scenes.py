@@ -247,7 +247,10 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
     caption = page.locator("figcaption", has_text="199 other seeds").inner_text()
     assert f"With 199 other seeds {min(counts)} to {max(counts)} chains agree" in caption
     assert 105 in counts
-    assert "own biases (the model without its weights), 105 lie" in page.locator("#fig-front figcaption").inner_text()
+    assert (
+        "own biases (the model without its weights), 105 lie"
+        in page.locator("#fig-front figcaption").inner_text()
+    )
     plain = opened("book/intro.html", java_script_enabled=False)
     still = plain.locator("#front-live .scene-still").all()
     assert [e.is_visible() for e in still] == [True, False]
