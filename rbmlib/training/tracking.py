@@ -99,7 +99,6 @@ class LogZTracker:
         self.rbm: RBM | None = None
         self.n_updates, self.lag, self._squares = 0, 0.0, 0.0
         self.round_trips = np.zeros(self.n_chains)
-        self.driving = slice(None)  # the chains of eq. (24) and of the gradient
         self._influences, self._lag_influences = np.zeros((2, self.n_chains))
 
     # following a model ---------------------------------------------------------------------
@@ -124,7 +123,7 @@ class LogZTracker:
         self.rbm = rbm
         self.round_trips += self.sample.round_trips
         with self._timed("tracking"):
-            self._track(self.sample.mixed[0, self.driving, 0] / self.n_sweeps)
+            self._track(self.sample.mixed[0, :, 0] / self.n_sweeps)
         return self.log_z
 
     def _track(self, occupation: np.ndarray) -> None:
@@ -191,7 +190,7 @@ class LogZTracker:
         fine[::each] = self.betas
         with using(progress=False):
             _, log_weights = anneal(path, start, fine, stream, range(each, fine.size, each), look)
-        self._influences = np.exp(log_weights - logmeanexp(log_weights))[self.driving] - 1
+        self._influences = np.exp(log_weights - logmeanexp(log_weights)) - 1
         return visible, index, own
 
     # the negative phase --------------------------------------------------------------------
@@ -207,8 +206,8 @@ class LogZTracker:
 
         Over the chains, each with its probability of beta = 1 as weight, and with p(h | v) for h.
         """
-        weights = self.conditional()[self.driving, -1]
-        visible = np.asarray(self.sample.states[self.driving], np.float32)
+        weights = self.conditional()[:, -1]
+        visible = np.asarray(self.sample.states, np.float32)
         rbm = self.rbm
         weights = (weights / weights.sum()).astype(np.float32)
         means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
@@ -243,7 +242,7 @@ class LogZTracker:
         return {
             "log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
             "lag": self.lag, "noise_with_lag": self.noise_with_lag,
-            "round_trips": self.round_trips[self.driving].mean(),
+            "round_trips": self.round_trips.mean(),
         }  # fmt: skip
 
     @contextlib.contextmanager
