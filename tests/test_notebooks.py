@@ -68,6 +68,12 @@ def test_no_trace_of_a_tool_or_of_a_run(chapter, cells):
         assert "injected-parameters" not in tags(cell)
 
 
+def test_cells_that_only_run_or_check_a_lesson_are_folded_in_jupyterlab(chapter, code):
+    for cell in code if chapter.parent.name == "learn" else []:
+        folded = cell["metadata"].get("jupyter", {}).get("source_hidden", False)
+        assert folded == bool({"run", "check"} & {*tags(cell)})
+
+
 def test_nothing_private_is_used(code):
     """Ask for a public way, or for one in rbmbook."""
     names = []
