@@ -197,7 +197,7 @@ def _compared(order, log_zs, values):
     log_z, bound = float(log_zs[0]), values[ORDERS[0]]
     apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
     slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
-    under = f"mean field bounds log Z from below by {bound:.2f}, above this value by"
+    under = f"the mean-field bound, {bound:.2f}, lies above this value by"
     found = [Check(under, log_z >= bound - slack, max(bound - log_z, 0.0), slack, "nats")]
     if order > 1:
         orders = "TAP2 and TAP3 differ by"
