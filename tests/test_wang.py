@@ -120,7 +120,7 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     never = reading(np.nan, np.nan, n=0) | {"tried": 20, "reading": "never stops"}
     unknown = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame([rows[1], never]))
     assert unknown.outcome == OPEN
-    assert "cannot be had" in unknown.note
+    assert "not available" in unknown.note
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
     assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
 

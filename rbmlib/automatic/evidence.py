@@ -142,10 +142,10 @@ class Evidence(NamedTuple):
         checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
-            name = "the chains miss, of what the sum over states holds,"
+            name = "of what the sum over states holds, the chains miss"
             checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
         if self.sought:
-            name = "modes that were sought add, to what these runs found there,"
+            name = "to what these runs found, the search for modes adds"
             contradicts = self.sure >= MISSING
             seen = self.unseen < MISSING
             checks.append(Check(name, seen, self.unseen, MISSING, "of Z", contradicts=contradicts))

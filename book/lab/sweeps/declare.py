@@ -67,8 +67,10 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
 
 def _grids(content) -> list[dict]:
     """The values of each setting in each grid."""
-    if not isinstance(content, dict) or not {*content} <= {*KEYS}:
+    if not isinstance(content, dict):
         raise ValueError(f"it is {shown(content)}: {FORM}")
+    if unknown := {*content} - {*KEYS}:
+        raise ValueError(f"it has the keys {sorted(map(str, unknown))}: {FORM}")
     grids = content.get("grids", [])
     if not isinstance(grids, list) or not all(isinstance(g, dict) and g for g in grids):
         raise ValueError(f"grids is {shown(grids)}: expected a list of mappings")

@@ -50,11 +50,11 @@ def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all
     }
     names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
     note = f"of {len(every)} readings {len(names[REPRODUCED])} {agree}, "
-    note += f"{len(names[CONTRADICTED])} are contradicted, {len(names[OPEN])} decide nothing"
+    note += f"{len(names[CONTRADICTED])} are contradicted, {len(names[OPEN])} undecided"
     if agreeing := names[REPRODUCED]:
         more = f" and {len(agreeing) - NAMED} more" if len(agreeing) > NAMED else ""
         note += f"; they {agree}: {'; '.join(agreeing[:NAMED])}{more}"
-    unknown = "the report's own setting would decide and cannot be had: "
+    unknown = "only the report's own setting could decide, and it is not available: "
     note = {DEPENDS: f"on {on}: ", OPEN: unknown}.get(found.outcome, "") + note
     left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
     return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))

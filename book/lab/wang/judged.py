@@ -151,10 +151,11 @@ def tap_constant(runs: Stored) -> Verdict:
         "falls with the order": {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()},
     }
     three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
-    said = "printed variances: TAP3 over TAP2 " + ", ".join(number(x) for x in three / two)
+    said = "printed variances, TAP3 over TAP2: " + ", ".join(number(x) for x in three / two)
     what = "start and stop of a call"
     found = judge.together({part: judge.depends(what, cases) for part, cases in parts.items()})
-    words = "constant from uniform starts only; the printed variance falls on two models of four"
+    words = "the error is constant from uniform starts only; "
+    words += "the printed variance falls on two models of four"
     return found.said(said, words, THEIRS)
 
 
@@ -219,7 +220,7 @@ def base_term(runs: Stored) -> Verdict:
     The report says for SAMS that the energy of RBM A is taken out: a reading of its own.
     """
     name = "wang-base-term"
-    fifth = {"direction": -1, "matters": 1.25, "reason": "improved well: a fifth fewer sweeps"}
+    fifth = {"direction": -1, "matters": 1.25, "reason": "an improvement is a fifth fewer sweeps"}
 
     def divided(model, rbm_a):
         where = {"model": model, "rbm_a": rbm_a, "jump": "global", "schedule": "linear",
@@ -243,7 +244,8 @@ def base_term(runs: Stored) -> Verdict:
     why = (
         "RTS stops no sooner; SAMS ends 47 to 474 nats off, whether Z_A or the energy is taken out"
     )
-    found = judge.together(parts, ours=f"sweeps to the stop of RTS, divided over not: {said}")
+    ours = f"sweeps to the stop of RTS, with the division over without: {said}"
+    found = judge.together(parts, ours=ours)
     return found.said(words=why, models=THEIRS)
 
 
@@ -317,7 +319,9 @@ def rts_accuracy(runs: Stored) -> Verdict:
     cases = grid(as_accurate, FEW, reading=readings, base=BASES)
     said = f"RMSE (nats): {'; '.join(map(errors, FEW))}"
     found = over(cases, said, "N, Tlimit and the base of AIS", "agree")
-    why = "by a tight threshold as accurate as AIS from the base rate on h10; not by a loose one"
+    why = (
+        "as accurate as AIS from the base rate on h10 with a tight threshold, not with a loose one"
+    )
     return found.said(words=why, models="h10 and h20, the report's own")
 
 
@@ -339,9 +343,7 @@ def sams_local(runs: Stored) -> Verdict:
     }
     local, jumps = map(rmse_of, pair("counts + 5", "h10"))
     said = f"h10, counts + 5, 30,000 sweeps: RMSE {jumps:.2f} nats, by local jumps {local:.1f}"
-    why = (
-        "slower from counts + 5 and own biases; from zeros, far from arriving, the jumps are alike"
-    )
+    why = "slower from counts + 5 and own biases; from zeros both jumps are far off and err alike"
     return judge.depends("the base", cases).said(said, why, THEIRS)
 
 
