@@ -23,6 +23,7 @@ from rbmlib.numerics import logsumexp
 from rbmlib.results import Check, finished, round_trips
 
 FARTHEST = 10.0  # nats that a step of Newton's method may go
+ROUNDING = 1e-12  # nats
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
@@ -52,7 +53,8 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
         step = np.zeros(x.size)
         step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
         size = min(1.0, FARTHEST / np.abs(step).max())  # where a beta has hardly a state, L is flat
-        while value(x + size * step) < value(x) and size > 1e-6:
+        least = value(x) - ROUNDING  # at the top a step changes L by less than that
+        while value(x + size * step) < least and size > 1e-6:
             size /= 2
         x = x + size * step
     return x - x[0] + samples[0].log_z_base
