@@ -115,6 +115,14 @@ def test_a_second_base_of_few_effective_chains_verifies_nothing(monkeypatch):
     assert (few.verdict, "(ESS 9 of 200)" in few.reason) == ("consistent", True)
 
 
+@pytest.mark.parametrize("seen", [{"outside": 0.2}, {"error": 0.1}, {"lost": 0.2}])
+def test_a_second_base_that_finds_more_or_loses_much_verifies_nothing(monkeypatch, seen):
+    """Or whose chains are too few to see a tenth of Z outside the sum."""
+    found = checking.Summed.of
+    monkeypatch.setattr(checking.Summed, "of", lambda *given: found(*given)._replace(**seen))
+    assert rl.check(rl.GeometricPath(WIDE), made(log_z_of(WIDE))).verdict == "consistent"
+
+
 def test_a_sum_that_holds_all_of_a_wrong_value_does_not_verify_it():
     """A frozen state holds all that a run from its data finds, and a fifth of Z."""
     rbm, log_z, frozen = frozen_or_liquid()

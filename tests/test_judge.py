@@ -74,6 +74,15 @@ def reasoned(given):
     return given | ({"reason": "r"} if "margin" in given else {})
 
 
+TWENTY = {"printed_variance": 0.8, "printed_n": 20}  # a standard error of 0.2
+
+
+def runs_like(mean):
+    """Twenty runs of the printed variance."""
+    shape = np.linspace(-1, 1, 20)
+    return mean + math.sqrt(0.8) * shape / shape.std(ddof=1)
+
+
 # Each line: what it is, a verdict, and its outcome. Neighbours differ by a hair.
 PRINTED = [
     ("near", printed(at(10.01, 0.01), error=0.1), REPRODUCED),
@@ -86,6 +95,9 @@ PRINTED = [
     ("over it", printed(at(10.08, 0.01), margin=0.1), OPEN),
     ("beyond it", printed(at(10.14, 0.01), margin=0.1), CONTRADICTED),
     ("not all beyond", printed(at(10.13, 0.01), margin=0.1), OPEN),
+    ("as many runs", printed(runs_like(10.1), **TWENTY), REPRODUCED),
+    ("as many, further off", printed(runs_like(10.4), **TWENTY), OPEN),
+    ("as many, off", printed(runs_like(11.1), **TWENTY), CONTRADICTED),
     ("rounding", printed(ms.exactly(10.004), margin=1e-9), REPRODUCED),
     ("not rounding", printed(ms.exactly(10.006), margin=1e-9), CONTRADICTED),
 ]  # fmt: skip
