@@ -10,9 +10,10 @@ from ..models.rbm import RBM
 from ..numerics import smoothed
 from ..paths import GeometricPath, Path
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases, rounded
+from ..search.local_masses import local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown
-from .missed import Missed, annealed, missed
+from .missed import OVERHEAD, Missed, annealed, missed
 
 BROAD = 0.2  # smoothing of the second base
 SMOOTHING = 0.05  # of the base that mean-field solutions make
@@ -21,14 +22,15 @@ FIRST_CHAINS, FIRST_STEPS = 64, 200  # of the pilots that choose the first base
 BETTER, SURE = 2.0, 3.0  # nats, and standard errors, that a base of all modes must gain
 SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
 SLOWER = 10.0  # times that, where no loop is compiled
+LOCAL, LOCAL_WORK = (4, 40), 2e9  # modes of real units; their chains x steps x (weights + ...)
 SEARCH = 5e-3, 1e-7, 3e-10  # seconds of a search for modes; of a start, for each unit and weight
 
 
 class Problem:
     """A model or a path, with what all rounds share; ``seed`` decides all that is drawn.
 
-    A path has one base: its second run follows even steps, and no modes are sought. Neither are
-    they of a model of units other than bits.
+    A path has one base: its second run follows even steps, and no modes are sought. Of a model of
+    Gaussian and binary units modes give a lower bound; of other units but bits none are sought.
 
     Attributes
     ----------
@@ -73,6 +75,14 @@ class Problem:
         if np.isfinite(fewest_states(rbm)):
             self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
             self.bound = max(self.bound, self.known.log_sum)
+        model = self.first.models[-1]
+        if of_real_units(model):
+            self.sought, chains = True, 40 * 60  # times steps, as `local_masses` has them
+            work = chains * (model.weights.size + OVERHEAD)
+            n_modes = int(np.clip(LOCAL_WORK / work, *LOCAL))
+            masses = local_masses(model, np.random.default_rng([self.seed, 0, 2]), n_modes=n_modes)
+            self.bound = max(self.bound, masses.log_lower)
+            self.seconds = self.each * chains * masses.n_modes
 
     def _seek(self, rbm, data, base):
         """Bases, modes, and those that the first base loses."""

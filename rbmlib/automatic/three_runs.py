@@ -56,7 +56,7 @@ def _three_runs(problem, n_steps, n_chains):
     # Of chains that begin in the rest, E[exp(-R)] = E[alpha of the end of a forward chain] / Z
     reached = float(logmeanexp(missed.log_rest(forward.states)))
     joint = _joint(up[0], backward.log_weights + missed.log_rest(start), ancestors)
-    unseen = missed.unseen(forward.states, forward.log_weights) if problem.sought else 0.0
+    unseen = missed.unseen(forward.states, forward.log_weights) if missed.log_c.size > 1 else 0.0
     modes = missed.runs(n_steps, rng)
     values = [*up, backward.log_weights + reached]
     if modes:
