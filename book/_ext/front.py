@@ -103,8 +103,9 @@ def consistent() -> str:
     found = every[every["method"].str.startswith("log_z") & (every["verdict"] == "consistent")]
     wrong, most = int(found["wrong"].sum()), trust.share_interval(found["wrong"].sum(), len(found))
     return (
-        f"Of {len(found)} consistent values of `rl.log_z` on test models {wrong or 'none'} "
-        f"{'was' if wrong < 2 else 'were'} wrong (at most {most[1]:.0%}, with 95% confidence)."
+        f"On test models whose log Z is known, {wrong or 'none'} of {len(found)} consistent values "
+        f"{'was' if wrong < 2 else 'were'} wrong. With 95% confidence, at most {most[1]:.0%} of "
+        "such values are wrong."
     )
 
 
