@@ -73,7 +73,7 @@ def test_chains_that_missed_a_mode_agree_with_one_another(facts):
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
     assert facts["h20_good"] == "100%"
     first_lesson = (BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8")
-    assert f"Of the chains, {missed} agree" in first_lesson
+    assert f"the {missed} agreeing chains" in first_lesson
 
 
 def test_tempering_wins_on_two_models_and_not_on_the_third():
