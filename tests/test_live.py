@@ -41,18 +41,17 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
     np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
     assert live.base_name == "mean field"
     assert "no data are given" in live.sentence()
+    rl.testsystems.random_rbm(8, 4, rng=0).save(mine)  # units that form no square
+    assert live_model(mine).side is None
 
 
-def test_published_sizes_have_mnist():
+def test_published_sizes_have_mnist_but_for_data_of_ones_own(tmp_path):
     live = live_model("pcd_10")
     assert live.is_mnist
     assert live.train.shape == (60_000, 784)
     assert live.side == 28
     assert live.reference is not None
     assert "images of MNIST" in live.sentence()
-
-
-def test_data_of_ones_own_are_not_those_of_mnist_though_they_have_as_many_pixels(tmp_path):
     np.save(tmp_path / "rows.npy", (RNG.random((30, 784)) < 0.4).astype(np.uint8))
     live = live_model("pcd_10", str(tmp_path / "rows.npy"))
     assert not live.is_mnist
@@ -86,11 +85,6 @@ def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
     live = live_model(foreign, names=names)
     np.testing.assert_array_equal(live.rbm.weights, rbm.weights)
     assert "9 visible and 4 hidden units of 0 and 1;" in live.sentence()
-
-
-def test_units_that_form_no_square(tmp_path):
-    rl.testsystems.random_rbm(8, 4, rng=0).save(tmp_path / "m.npz")
-    assert live_model(str(tmp_path / "m.npz")).side is None
 
 
 def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_path):

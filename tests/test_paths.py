@@ -171,12 +171,6 @@ def test_at_is_the_density_at_every_beta_and_the_slope_its_derivative(path, some
     holds_its_densities(path, some)
 
 
-@pytest.mark.parametrize("beta", [-0.01, 1.5, np.nan, "end", None, [0.5, 0.6]], ids=str)
-def test_at_refuses_what_is_no_point_of_the_path(path, beta):
-    with pytest.raises((ValueError, TypeError), match=r"^beta is .*expected a point of the path"):
-        path.at(beta)
-
-
 def test_log_z_base_is_that_of_at_0(path, table):
     assert path.log_z_base == pytest.approx(log_sum(table.log_p[:, 0]), abs=1e-9)
 
