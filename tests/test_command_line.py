@@ -46,7 +46,7 @@ def run(*arguments):
     return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
-def test_the_command_line_is_a_program(saved):
+def test_the_command_line_is_a_program(saved, model):
     done = subprocess.run(
         [sys.executable, "-m", "rbmlib", "logz", saved], capture_output=True, text=True
     )
@@ -54,7 +54,7 @@ def test_the_command_line_is_a_program(saved):
     of_progress = ("running for", "% done", "compiling its loops")
     said = [s for s in done.stderr.splitlines() if not any(p in s for p in of_progress)]
     assert (done.returncode, said) == (0, [])
-    assert "exact, by enumeration" in done.stdout
+    assert f"log Z        {rl.exact(model).log_z:.6f}  exact, by enumeration" in done.stdout
 
 
 def test_the_settings_that_are_printed_give_the_same_digits_again(saved):
@@ -91,7 +91,7 @@ def test_data_of_spins(tmp_path):
         np.save(file := str(tmp_path / f"{name}.npy"), rows)
         said = run("logz", model, "--estimate", "--steps", "100", "--json", "--data", file)
         assert json.loads(said.stdout)["log_z"] == direct.log_z
-    with pytest.raises(ValueError, match="runs from 0 to 1: expected -1 and 1, the states of Spi"):
+    with pytest.raises(ValueError, match="runs from 0 to 1: expected -1 and 1, states of Spin"):
         rl.log_z(spins, data=bits, rng=0)
     spins = rl.RBM(rl.Spin(np.zeros(784)), rl.Spin([0.1]), rng.normal(0, 0.1, (784, 1)))
     spins.save(model)

@@ -333,10 +333,6 @@ MODELS = {
 BETAS, FEW = rl.schedules.linear(60), rl.schedules.linear(6)
 
 
-def ladder(path, rng):
-    return rl.parallel_tempering(path, FEW, 20, 100, rng)
-
-
 ESTIMATORS = {
     "ais": lambda path, rng: rl.ais(path, BETAS, 400, rng),
     "reverse_ais": lambda path, rng: rl.reverse_ais(path, BETAS, 400, rng),
@@ -348,7 +344,9 @@ ESTIMATORS = {
     "wang_landau": lambda path, rng: rl.wang_landau(path, FEW, 50, 400, rng),
     "smc": lambda path, rng: rivals.smc(path, BETAS, 400, rng),
     "nrpt": lambda path, rng: rivals.nrpt(path, FEW, 20, 100, rng),
-    "parallel tempering": lambda path, rng: rl.mbar_of_sample(ladder(path, rng)),
+    "parallel tempering": lambda path, rng: rl.mbar_of_sample(
+        rl.parallel_tempering(path, FEW, 20, 100, rng)
+    ),
 }
 
 

@@ -20,9 +20,7 @@ def mine(tmp_path):
 
 @pytest.fixture
 def rows(tmp_path):
-    path = tmp_path / "rows.npy"
-    np.save(path, ROWS)
-    return str(path)
+    return stored(tmp_path, ROWS)
 
 
 def test_a_model_of_ones_own_with_data(mine, rows):
@@ -52,16 +50,14 @@ def test_published_sizes_have_mnist_but_for_data_of_ones_own(tmp_path):
     assert live.side == 28
     assert live.reference is not None
     assert "images of MNIST" in live.sentence()
-    np.save(tmp_path / "rows.npy", (RNG.random((30, 784)) < 0.4).astype(np.uint8))
-    live = live_model("pcd_10", str(tmp_path / "rows.npy"))
+    live = live_model("pcd_10", stored(tmp_path, (RNG.random((30, 784)) < 0.4).astype(np.uint8)))
     assert not live.is_mnist
     assert "base rate of 30 rows of data" in live.sentence()
 
 
 def test_intensities_need_a_threshold(mine, tmp_path):
     grey = RNG.random((20, 9))
-    np.save(tmp_path / "grey.npy", grey)
-    path = str(tmp_path / "grey.npy")
+    path = stored(tmp_path, grey)
     with pytest.raises(ValueError, match=r"intensities.*-p threshold 0\.5"):
         live_model(mine, path)
     np.testing.assert_array_equal(live_model(mine, path, 0.5).train, grey > 0.5)

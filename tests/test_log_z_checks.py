@@ -78,6 +78,7 @@ def test_a_verdict_is_what_the_evidence_shows(changed, verdict):
     made = of_runs(**changed)
     assert made.verdict == verdict
     assert made.passed == (verdict not in ("inconclusive", "contradicted"))
+    assert made.passed or "passed" not in evidence.reason(made)
 
 
 def test_a_sum_has_beside_it_what_either_base_surely_finds_outside():

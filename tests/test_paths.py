@@ -361,14 +361,11 @@ LAYERS = {
 PAIRS = [(one, two) for one in LAYERS for two in LAYERS if (one, two) != ("normal", "normal")]
 
 
-def model_of(visible, hidden) -> rl.RBM:
-    b, a = np.linspace(-0.5, 0.5, 4), np.linspace(0.4, -0.4, 6)
-    return rl.RBM(LAYERS[visible](b), LAYERS[hidden](a), PAIRED, log_scale=0.5)
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_the_geometric_path_serves_every_pair_of_layers(pair):
-    path = rl.GeometricPath(model_of(*pair))
+    bias = np.linspace(-0.5, 0.5, 4), np.linspace(0.4, -0.4, 6)
+    layers = (LAYERS[name](b) for name, b in zip(pair, bias, strict=True))
+    path = rl.GeometricPath(rl.RBM(*layers, PAIRED, log_scale=0.5))
     v = path.sample_base(30, np.random.default_rng(1))
     holds_its_densities(path, v)
     np.testing.assert_allclose(path.at(0.0).log_z, path.log_z_base)

@@ -92,11 +92,6 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
     assert lines["model"].startswith(f"{saved} (14 x 9, units 0/1)")
 
 
-def test_exact_values_are_said_to_be_exact(capsys, saved, model):
-    assert main(["logz", saved]) == 0
-    assert f"log Z        {rl.exact(model).log_z:.6f}  exact" in capsys.readouterr().out
-
-
 def test_columns_of_annealed_tasks_say_which_way(path):
     betas = rl.schedules.linear(12)
     run, columns = quiet(annealing.two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)

@@ -152,7 +152,7 @@ def _in_bits(rbm, data):
         rows = checks.numeric("data", data, "(n_samples, n_visible)").astype(float)
         if rows.size and not (rows.min() < 0 and np.abs(rows).max() <= 1):
             came = f"data runs from {rows.min():g} to {rows.max():g}"
-            raise ValueError(f"{came}: expected -1 and 1, the states; of bits, 2.0 * data - 1")
+            raise ValueError(f"{came}: expected -1 and 1, states of Spin; of bits, 2.0 * data - 1")
         data = (rows + 1) / 2
     return rbm.to_bits(), data
 
