@@ -130,7 +130,7 @@ articles: $(STAMP)  ## write into _build/articles: a replication of each of the 
 	@$(BIN)/python book/_tools/lessons_pdf.py
 
 clean:  ## remove everything built, and .venv
-	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf _build build .venv *.egg-info .pytest_cache .ruff_cache .mypy_cache
 	find rbmlib book tests -name __pycache__ -prune -exec rm -rf {} +
 
 help:  ## print this list

@@ -89,11 +89,6 @@ def one_of(name: str, value, words) -> str:
     return value
 
 
-def named(value) -> str:
-    """A word as it is, anything else by its type: for an error that says what came."""
-    return repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-
-
 def numeric(name: str, value, meaning: str) -> np.ndarray:
     """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
     rows = value if isinstance(value, (list, tuple)) else [value]
@@ -103,9 +98,6 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
     array = np.array(None)
     with contextlib.suppress(ValueError):  # of rows of different lengths
         array = np.asarray(_of_tensor(value))
-    if array.dtype.kind == "c":
-        held = "complex numbers, those of a wave function and no probability"
-        raise ValueError(f"{name} holds {held}: expected real ones, {meaning}")
     if hasattr(value, "toarray"):
         came = f"a sparse {type(value).__name__}"
         raise ValueError(f"{name} is {came}: expected {meaning}; {name}.toarray() makes one")
@@ -146,17 +138,16 @@ def array(
         found = found.ravel()
     wanted = zip(shape, found.shape, strict=False)
     if found.ndim != len(shape) or not all(want in (None, have) for want, have in wanted):
-        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
+        turned = "; is it transposed?" * (found.shape == shape[::-1])
+        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}{turned}")
     if bad := int((~np.isfinite(found)).sum()):
-        remedy = "; did the training diverge?" * (name in PARAMETERS)
+        remedy = "; did the training diverge?" * (name.partition(" ")[0] in PARAMETERS)
         remedy += " A bias of -1e4 freezes a unit" * bool(np.isneginf(found).any())
         held = f"{bad} NaN or infinite value{'s' * (bad > 1)}"
         raise ValueError(f"{name} holds {held}: expected finite numbers{remedy}")
     reached = float(np.abs(found).max(initial=0.0))
     if reached > largest:
-        meaning = (
-            f"{largest:.0e} at most, beyond which log-densities lose digits; -1e4 freezes a unit"
-        )
+        meaning = f"{largest:.0e} at most, as log-densities lose digits; -1e4 freezes a unit"
         raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {meaning}")
     found.flags.writeable = False
     return found
@@ -171,20 +162,6 @@ def states(name: str, value, layer) -> np.ndarray:
     if not layer.holds(found):
         refuse_nan(name, found, layer._meaning)
         raise ValueError(f"{name} holds {layer._refusal(found)}")
-    return found
-
-
-def means(name: str, value, n_units: int) -> np.ndarray:
-    """States or means (n_states, n_units), or those of one state, of units of any kind."""
-    meaning = f"(n_states, {n_units}), one column a unit of the model"
-    found = numeric(name, value, meaning)
-    if found.ndim not in (1, 2) or found.shape[-1] != n_units:
-        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
-    if found.dtype.kind == "f" and not (np.abs(found) <= LARGEST_STATE).all():
-        expected = f"finite numbers, {LARGEST_STATE:.0e} at most"
-        refuse_nan(name, found, expected)
-        reached = np.abs(found).max()
-        raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {expected}")
     return found
 
 

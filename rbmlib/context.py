@@ -32,8 +32,7 @@ class Settings(NamedTuple):
     started: float | None = None  # when the outermost estimator did
 
 
-DEFAULTS = Settings()
-settings: ContextVar[Settings] = ContextVar("settings", default=DEFAULTS)
+settings: ContextVar[Settings] = ContextVar("settings", default=Settings())  # noqa: B039
 _open: ContextVar = ContextVar("open", default=None)  # the progress bar that is shown
 
 

@@ -160,19 +160,13 @@ def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **mo
         found = Check("all chains have the same weight", is_constant(path, final))
         s = s if found.passed else s._replace(std_error=math.nan)
     low, high = log_mean_interval(s, n)
-    more = {
-        "remedy": MORE_STEPS if n >= 2 * FEWEST_EFFECTIVE else few,
-        "bound": "lower" if sign > 0 else "upper",
-        "mean_log_z": float(values.mean()),
-        "mean_std_error": float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else math.nan,
-        "ess": s.ess,
-        "n_chains": n,
-        "log_weights": values,
-        "states": final,
-    } | more
-    interval = (low, high) if sign > 0 else (-high, -low)
-    every = [found, *checks]
-    return finished(method, sign * s.log_mean, s.std_error, every, n, interval=interval, **more)
+    return finished(
+        method, sign * s.log_mean, s.std_error, [found, *checks], n, ess=s.ess, n_chains=n,
+        interval=(low, high) if sign > 0 else (-high, -low), log_weights=values, states=final,
+        bound="lower" if sign > 0 else "upper", mean_log_z=float(values.mean()),
+        mean_std_error=float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else math.nan,
+        remedy=MORE_STEPS if n >= 2 * FEWEST_EFFECTIVE else few, **more,
+    )  # fmt: skip
 
 
 def is_constant(path, final) -> bool:
@@ -219,18 +213,14 @@ def of_chains(
         *mixing(sample, len(blocks) * blocks if ends is None else ends),
         *some_spread(error, one_slope(sample.visited)),
     ]
-    trips_of_chains = float(sample.round_trips.mean())
     about = {"n_temperatures": sample.betas.size - 1}
-    of_run = {name: getattr(sample, name) for name in ("n_sweeps", "seconds", "betas")}
-    of_run |= {
-        "n_chains": n,
-        "settings": sample.settings | about | (settings or {}),
-        "details": {"round_trips": trips_of_chains} | (details or {}),
-        "states": sample,
-    }
-    of_log_z = {"log_z_path": log_z_path, "log_weights": log_z + chains}
-    total = math.hypot(error, error_of_rule)
-    return finished(method, log_z, total, checks, n, **of_run, **of_log_z, **more)
+    return finished(
+        method, log_z, math.hypot(error, error_of_rule), checks, n, n_chains=n,
+        n_sweeps=sample.n_sweeps, seconds=sample.seconds, betas=sample.betas, states=sample,
+        log_z_path=log_z_path, log_weights=log_z + chains,
+        settings=sample.settings | about | (settings or {}),
+        details={"round_trips": float(sample.round_trips.mean())} | (details or {}), **more,
+    )  # fmt: skip
 
 
 def mixing(sample, parts) -> list[Check]:

@@ -1,6 +1,5 @@
 """Shared by tests: the repository, its notebooks, empty data folders, `log_z` without parts."""
 
-import json
 import math
 import os
 import shutil
@@ -10,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_book import REPOSITORY, chapter_name, chapter_paths
+from helpers_book import REPOSITORY, chapter_name, chapter_paths, read
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a job in the background ignores Ctrl-C, and so would every program that a test starts
@@ -24,9 +23,6 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def read_notebook():
-    def read(path: Path) -> dict:
-        return json.loads(path.read_text(encoding="utf-8"))
-
     return read
 
 

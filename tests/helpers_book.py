@@ -5,8 +5,6 @@ import os
 import re
 from pathlib import Path
 
-import yaml
-
 from rbmbook.notebooks import by_name, name_of, notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -45,19 +43,10 @@ def is_lesson(path: Path) -> bool:
     return any("figure" in c["metadata"].get("mystnb", {}) for c in cells)
 
 
-def toc_entries(toc: dict | None = None) -> list[tuple[str, str | None]]:
-    """Pages in the order of the contents, each with the page it is nested under."""
-    toc = toc or yaml.safe_load((REPOSITORY / "_toc.yml").read_text(encoding="utf-8"))
-    found: list[tuple[str, str | None]] = [(toc["root"], None)]
-
-    def walk(entries, parent):
-        for entry in entries:
-            found.append((entry["file"], parent))
-            walk(entry.get("sections", []), entry["file"])
-
-    for part in toc["parts"]:
-        walk(part["chapters"], None)
-    return found
+def toc_entries() -> list[str]:
+    """Pages in the order of the contents."""
+    text = (REPOSITORY / "_toc.yml").read_text(encoding="utf-8")
+    return re.findall(r"(?m)^[ -]*(?:root|file): (\S+)", text)
 
 
 def source(cell) -> str:

@@ -64,26 +64,22 @@ def broken(promised: dict[str, list[str]], today: dict[str, list[str]]) -> list[
     """Promises that are not kept: whoever wrote a program by them would see it fail."""
     faults = []
     for name, before in promised.items():
-        if name not in today:
+        now = today.get(name)
+        if now is None:
             faults.append(f"{name} is gone")
             continue
-        now = today[name]
-        by_place = [a.rstrip("=") for a in before if a[0] != "*"]
-        places_now = [a.rstrip("=") for a in now if a[0] != "*"]
-        if places_now[: len(by_place)] != by_place:
-            faults.append(f"{name} took {', '.join(by_place)} by place: now {places_now}")
-        known = {a.strip("*=") for a in now}
-        anything = any(a.startswith("**") for a in now)
-        for argument in before:
-            if argument.strip("*=") not in known and not anything:
-                faults.append(f"{name} has no argument {argument.strip('*=')}")
-        left_out = {a.strip("*=") for a in before if a.endswith("=")}
-        new = {a.strip("*=") for a in now} - {a.strip("*=") for a in before}
-        needed = {
-            a.strip("*") for a in now if not a.endswith("=") and ":" not in a and a[:2] != "**"
-        }
-        for argument in sorted(needed & (left_out | new)):
-            faults.append(f"{name} cannot be called without {argument} any more")
+        places, places_now = ([a.rstrip("=") for a in x if a[0] != "*"] for x in (before, now))
+        if places_now[: len(places)] != places:
+            faults.append(f"{name} took {', '.join(places)} by place: now {places_now}")
+        known, known_now = ({a.strip("*=") for a in x} for x in (before, now))
+        if not any(a.startswith("**") for a in now):
+            faults += [f"{name} has no argument {a}" for a in sorted(known - known_now)]
+        needed, needed_now = (
+            {a.strip("*") for a in x if a[-1] != "=" and ":" not in a and a[:2] != "**"}
+            for x in (before, now)
+        )
+        for a in sorted(needed_now - needed):
+            faults.append(f"{name} cannot be called without {a} any more")
     return faults
 
 

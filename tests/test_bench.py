@@ -8,11 +8,14 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import pytest
+from helpers_check import log_z_of
+from helpers_models import exchanged
 from helpers_stats import all_states
 from scipy.stats import binom
 
 from rbmbook import __main__ as commands
 from rbmbook import bench
+from rbmlib import BernoulliRBM
 
 HEAD = "name,log_z,std_error,trusted\n"
 INDEX = "name,family,log_z\na,one,10.0\nb,one,20.0\nc,two,30.0\n"
@@ -63,26 +66,14 @@ def test_log_z_is_that_of_the_arrays(repository, rows):
 
 
 def test_large_equal_layers_by_another_sum(repository, rows):
-    """Of mean-field models, whose units are the same but for flips: over counts of one layer.
-
-    With flips undone, weights are one value c, and h has k of m on with weight C(m, k).
-    """
+    """Of mean-field models, whose units are the same but for flips: over counts of one layer."""
     row = max((r for r in rows if r["family"] == "mean field"), key=lambda r: int(r["n_visible"]))
     w, b, a = arrays(repository, row)
-    visible, hidden = w[:, 0] * w[0, 0] < 0, w[0] * w[0, 0] < 0  # flipped against the first
-    shift = b[visible].sum() + a[hidden].sum() + w[np.ix_(visible, hidden)].sum()
-    b, a = b + w[:, hidden].sum(axis=1), a + w[visible].sum(axis=0)
-    w, b, a = w.copy(), np.where(visible, -b, b), np.where(hidden, -a, a)
-    w[visible] *= -1
-    w[:, hidden] *= -1
-    assert np.ptp(w) < 1e-9
-    assert max(np.ptp(b), np.ptp(a)) < 1e-6
-    on = np.arange(len(a) + 1)
-    ways = np.array([math.lgamma(len(a) + 1) - math.lgamma(k + 1) - math.lgamma(len(a) - k + 1)
-                     for k in on])  # fmt: skip
-    logs = ways + a.mean() * on + len(b) * np.logaddexp(0, b.mean() + w.mean() * on)
-    log_z = shift + logs.max() + math.log(np.exp(logs - logs.max()).sum())
-    assert log_z == pytest.approx(float(row["log_z"]), rel=1e-9)
+    against = w[0] * w[0, 0] < 0, w[:, 0] * w[0, 0] < 0  # the first unit
+    plain = exchanged(BernoulliRBM(w, b, a), *map(np.flatnonzero, against))
+    assert np.ptp(plain.weights) < 1e-9
+    assert max(np.ptp(plain.visible_bias), np.ptp(plain.hidden_bias)) < 1e-6
+    assert log_z_of(plain) == pytest.approx(float(row["log_z"]), rel=1e-9)
 
 
 # answers ------------------------------------------------------------------------------------

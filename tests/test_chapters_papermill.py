@@ -7,12 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import nbclient
 import nbformat
 import numpy as np
 import pytest
 import yaml
-from helpers_book import BOOK, chapter_name, chapter_paths, checks_a_source
+from helpers_book import (
+    BOOK,
+    chapter_called,
+    chapter_name,
+    chapter_paths,
+    checks_a_source,
+    open_cells,
+    read,
+    source,
+    tags,
+)
 
 import rbmlib as rl
 from rbmbook.notebooks import short
@@ -85,15 +96,6 @@ def parameters_of(path) -> dict:
     }
 
 
-def papermill(source, target, cwd, parameters: dict):
-    """The command line of the README, with the parameters as YAML."""
-    command = [sys.executable, "-m", "papermill", str(source), str(target), "--no-progress-bar"]
-    return subprocess.run(
-        [*command, "-y", yaml.safe_dump(parameters)],
-        cwd=cwd, capture_output=True, text=True, timeout=GIVEN_UP, check=False,
-    )  # fmt: skip
-
-
 def small_parameters(chapter) -> dict:
     declared = parameters_of(chapter)
     numbers = {k: v for k, (kind, v) in declared.items() if kind == "int" and v > 1}
@@ -101,18 +103,6 @@ def small_parameters(chapter) -> dict:
         return SMALL[short(chapter)]
     halves = {name: n // 2 for name, n in numbers.items()}
     return halves | ({"seed": 20} if "seed" in declared else {})
-
-
-def test_small_parameters_differ_from_the_defaults(chapter):
-    declared = parameters_of(chapter)
-    small = small_parameters(chapter)
-    assert set(small) <= set(declared)
-    others = {name for name, (kind, _) in declared.items() if kind == "int"} - {"seed"}
-    assert set(small) - {"seed"} or not others, (
-        f"only the seed differs: name more of {chapter.stem} in tests/small_parameters.yaml"
-    )
-    assert ("seed" in small) == ("seed" in declared)
-    assert all(declared[name][1] != value for name, value in small.items())
 
 
 @pytest.mark.parametrize("chapter", at_night(checks_a_source))
@@ -127,12 +117,17 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files
     assert not list(tmp_path.iterdir()), "the chapter left files"
 
 
-def test_a_chapter_runs_by_the_command_line(tmp_path, read_notebook, own_files):
+def test_a_chapter_runs_by_the_command_line(tmp_path, own_files):
+    """That of the README, with the parameters as YAML."""
     chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
-    done = papermill(chapter, target, tmp_path, given)
+    done = subprocess.run(
+        [sys.executable, "-m", "papermill", str(chapter), str(target), "--no-progress-bar", "-y",
+         yaml.safe_dump(given)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=GIVEN_UP, check=False,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    cells = [c for c in read_notebook(target)["cells"] if c["cell_type"] == "code"]
+    cells = [c for c in read(target)["cells"] if c["cell_type"] == "code"]
     assert any("injected-parameters" in c["metadata"]["tags"] for c in cells)
     assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
     assert {path.name for path in tmp_path.iterdir()} == {"out.ipynb"}, "the chapter left files"
@@ -170,3 +165,21 @@ def test_parameters_are_checked_before_anything_is_computed(chapter):
     statements = ast.parse(re.sub(r"(?m)^%.*$", "", first_cells)).body
     first = next(s for s in statements if not isinstance(s, ast.Import | ast.ImportFrom))
     assert re.match(r"(\w+ = )?(\w+\.)?(begin|checked_parameters)\(globals\(\)", ast.unparse(first))
+
+
+LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap"]
+LESSONS += ["tracking", "leaky_rbm", "proteins", "failures"]
+HIDDEN = {"run", "check"}
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
+    """It can be retyped: it runs in an empty notebook, without `rbmbook`."""
+    path = chapter_called(name)
+    monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
+    namespace: dict = {"__name__": "__main__"}
+    for cell in open_cells(read(path)["cells"]):
+        if cell["cell_type"] == "code" and not HIDDEN & set(tags(cell)):
+            exec(compile(source(cell), f"{name}: {cell['id']}", "exec"), namespace)
+            namespace |= small_parameters(path) if "parameters" in tags(cell) else {}
+    plt.close("all")

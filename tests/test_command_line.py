@@ -46,7 +46,7 @@ def run(*arguments):
     return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
 
-def test_the_command_line_is_a_program(saved):
+def test_the_command_line_is_a_program(saved, model):
     done = subprocess.run(
         [sys.executable, "-m", "rbmlib", "logz", saved], capture_output=True, text=True
     )
@@ -54,7 +54,7 @@ def test_the_command_line_is_a_program(saved):
     of_progress = ("running for", "% done", "compiling its loops")
     said = [s for s in done.stderr.splitlines() if not any(p in s for p in of_progress)]
     assert (done.returncode, said) == (0, [])
-    assert "exact, by enumeration" in done.stdout
+    assert f"log Z        {rl.exact(model).log_z:.6f}  exact, by enumeration" in done.stdout
 
 
 def test_the_settings_that_are_printed_give_the_same_digits_again(saved):
@@ -66,12 +66,10 @@ def test_the_settings_that_are_printed_give_the_same_digits_again(saved):
     assert first == second
 
 
-@pytest.mark.parametrize("kind", ["npy", "npz", "csv"])
-def test_data_of_each_kind(saved, tmp_path, kind):
+def test_data_and_their_threshold(saved, tmp_path):
     grey = np.random.default_rng(0).integers(0, 17, (50, 40)) / 1.0
-    path = tmp_path / f"rows.{kind}"
-    write = {"npy": np.save, "npz": np.savez, "csv": lambda p, x: np.savetxt(p, x, delimiter=",")}
-    write[kind](path, grey)
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, grey, delimiter=",")
     command = ("logz", saved, "--estimate", "--steps", "200", "--json", "--data", str(path))
     assert "a threshold makes bits" in run(*command).stderr
     done = json.loads(run(*command, "--threshold", "8").stdout)
@@ -93,7 +91,7 @@ def test_data_of_spins(tmp_path):
         np.save(file := str(tmp_path / f"{name}.npy"), rows)
         said = run("logz", model, "--estimate", "--steps", "100", "--json", "--data", file)
         assert json.loads(said.stdout)["log_z"] == direct.log_z
-    with pytest.raises(ValueError, match="runs from 0 to 1: expected -1 and 1, the states of Spi"):
+    with pytest.raises(ValueError, match="runs from 0 to 1: expected -1 and 1, states of Spin"):
         rl.log_z(spins, data=bits, rng=0)
     spins = rl.RBM(rl.Spin(np.zeros(784)), rl.Spin([0.1]), rng.normal(0, 0.1, (784, 1)))
     spins.save(model)
@@ -126,17 +124,16 @@ def test_names_layout_and_units_are_options(arrays):
     assert (done.returncode, "units are known" in done.stderr) == (2, True)
 
 
-def refuse(constant):
-    raise AssertionError(f"{constant} is not JSON")
-
-
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
     """In JSON's numbers alone, and never written over the model."""
     target, before = tmp_path / "estimate.json", Path(saved).read_bytes()
     for more in ((), ("--estimate", "--steps", "20")):  # an earlier estimate may be replaced
         done = run("logz", saved, "--json", "--save", str(target), *more)
-        content = json.loads(done.stdout, parse_constant=refuse)
-        assert content["log_z"] == rl.Estimate.load(target).log_z
+        content = json.loads(done.stdout, parse_constant=pytest.fail)
+        saved_one = rl.Estimate.load(target).to_dict()
+        assert content["reason"] == rl.Estimate.load(target).reason
+        assert all(saved_one[k] == x for k, x in content.items() if k not in ("model", "reason"))
+        assert {"log_z", "std_error", "interval", "ess", "verdict", "details"} <= content.keys()
         assert content["log_z"] == pytest.approx(rl.exact(model).log_z, abs=0.1)
     (tmp_path / "folder.json").mkdir()
     for name, words in (("model.npz", "ends in .json"), ("folder.json", "no regular file")):
@@ -150,12 +147,8 @@ def test_files_that_would_take_all_memory_are_refused(saved, tmp_path, monkeypat
     lies = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 40)}
     np.lib.format.write_array_header_1_0(buffer, lies)
     (tmp_path / "lies.npy").write_bytes(buffer.getvalue() + bytes(96))
-    (tmp_path / "empty.npy").touch()
-    np.save(tmp_path / "any.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
-    for name, words in (("lies", "not enough memory"), ("empty", "empty.npy"), ("any", "any.npy")):
-        done = run("logz", saved, "--data", str(tmp_path / f"{name}.npy"))
-        assert (done.returncode, done.stdout, words in done.stderr) == (2, "", True)
-        assert "pickle" not in done.stderr
+    done = run("logz", saved, "--data", str(tmp_path / "lies.npy"))
+    assert (done.returncode, done.stdout, "not enough memory" in done.stderr) == (2, "", True)
     (tmp_path / "zero.npz").symlink_to("/dev/zero")
     assert "zero.npz" in run("logz", str(tmp_path / "zero.npz")).stderr
 
@@ -181,7 +174,6 @@ def test_a_closed_pipe_is_no_error_and_a_full_output_is_named():
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
         (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),
         (["MODEL", "--data", "absent.npy"], ["--data", "absent.npy"]),
-        (["MODEL", "--budget", "1e9"], ["seconds is 1000000000.0"]),
         (["absent.npz"], ["no model file 'absent.npz': expected"]),
         (["MODEL", "--save", "absent/x.json"], ["--save", "absent/x.json"]),
         (["MODEL", "--threads", "0", "--estimate"], ["n_threads is 0"]),

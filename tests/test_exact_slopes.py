@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers_stats import all_states
+from test_exact import make
 
 import rbmlib as rl
 from rbmbook import exact_slopes
@@ -10,20 +11,10 @@ from rbmlib import schedules
 from rbmlib.models import BernoulliRBM
 
 
-def make(n_visible, n_hidden, spread=1.0, log_scale=0.0):
-    rng = np.random.default_rng(4)
-    return BernoulliRBM(
-        rng.normal(scale=spread, size=(n_visible, n_hidden)),
-        rng.normal(scale=spread, size=n_visible),
-        rng.normal(scale=spread, size=n_hidden),
-        log_scale=log_scale,
-    )
-
-
 @pytest.mark.parametrize("log_scale", [0.0, 1.5])
 @pytest.mark.parametrize("beta", [0.0, 0.4, 1.0])
 def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
-    rbm = make(10, 4, log_scale=log_scale)
+    rbm = make(10, 4, 4, 1.0, log_scale)
     path = rl.GeometricPath(rbm, base=BernoulliRBM(0 * rbm.weights, rbm.visible_bias, np.ones(4)))
     v = all_states(10).astype(np.float32)
     log_p, x = path.log_density(v, beta), path.log_density_slope(v, beta)

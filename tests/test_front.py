@@ -120,12 +120,6 @@ def ways(name: str = LIST["first"], taken: tuple = ()) -> list[tuple]:
     return [way for i, a in enumerate(answers) for way in ways(a["to"], (*taken, (name, i)))]
 
 
-def code_of(way: tuple) -> str:
-    *taken, end = way
-    answers = [QUESTIONS[name]["answers"][i] for name, i in taken]
-    return "".join(answer.get("code", "") for answer in answers) + ENDS[end]["code"]
-
-
 def test_every_end_is_reached_and_leads_to_a_lesson():
     assert {way[-1] for way in ways()} == set(ENDS)
     assert {end["lesson"] for end in ENDS.values()} <= set(by_name(BOOK))
@@ -158,7 +152,9 @@ def test_code_of_every_way_runs(way, plain, capsys):
         return
     names["data"] = rl.sample(names["rbm"], 200, rng=1).states
     names["path"] = rl.GeometricPath(names["rbm"])
-    code = code_of(way).replace("0_000", "_000")  # a tenth of the steps
+    answers = [QUESTIONS[name]["answers"][i] for name, i in way[:-1]]
+    code = "".join(answer.get("code", "") for answer in answers) + ENDS[way[-1]]["code"]
+    code = code.replace("0_000", "_000")  # a tenth of the steps
     if "Gaussian" in kind and way[-1] == "mean_field":
         code = code[: code.index("broad")] + "print(estimate)"
     exec(code, names)

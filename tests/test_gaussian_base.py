@@ -52,6 +52,8 @@ def test_single_precision_moves_to_the_same_law_in_energy():
 def test_too_few_states_are_refused_and_so_are_starts_of_another_path():
     with pytest.raises(ValueError, match="3 states: expected at least 8"):
         GaussianBasePath(LEAKY, np.zeros((3, 12)))
+    with pytest.raises(ValueError, match="5 rows: expected at least n_chains, 50"):
+        bracket_log_z(LEAKY, np.zeros((5, 12)))
     path = GaussianBasePath(LEAKY, RNG.normal(size=(30, 12)))
     for estimator in (rl.reverse_ais, rl.bar):  # draws of the model are no states of this path
         with pytest.raises(
@@ -112,11 +114,6 @@ def test_both_sides_hold_the_exact_value(rbm, single_precision):
     assert below.mean_log_z < log_z + 4 * below.mean_std_error
     assert above.mean_log_z > log_z - 4 * above.mean_std_error
     assert above.mean_log_z - below.mean_log_z > 4 * above.mean_std_error
-
-
-def test_too_few_images_are_refused():
-    with pytest.raises(ValueError, match="5 rows: expected at least n_chains, 50"):
-        bracket_log_z(LEAKY, np.zeros((5, 12)))
 
 
 def test_the_gaussian_of_principal_directions_is_the_best_fit():

@@ -432,19 +432,6 @@ def test_fused_path_equals_the_generic_loop(shape, rule, falling):
     assert wanted_weights.std() > 0.01, "the weights should have something to agree on"
 
 
-@pytest.mark.parametrize("shape", [(25, 9), (25, 27), (25, 40), (64, 95)], ids=str)
-def test_fused_sweep_equals_the_generic_transition(shape):
-    """Also with one beta a chain."""
-    path = quantised_path(*shape, coupling=4.0)
-    state = start = (np.random.default_rng(0).random((200, shape[0])) < 0.5).astype(f32)
-    betas = np.linspace(0, 1, 200)
-    stream = MirroredStream(ChainStream(8, 200))
-    for _ in range(10):
-        state = path.transition(state, betas, stream)
-    swept = sweep(path, start, betas, 10, ChainStream(8, 200))
-    assert (swept == state).all(axis=1).sum() >= 198
-
-
 DIGESTS = {
     "narrow": "19cf3c007731e68f",
     "wide": "05e947954118de26",

@@ -20,9 +20,7 @@ def mine(tmp_path):
 
 @pytest.fixture
 def rows(tmp_path):
-    path = tmp_path / "rows.npy"
-    np.save(path, ROWS)
-    return str(path)
+    return stored(tmp_path, ROWS)
 
 
 def test_a_model_of_ones_own_with_data(mine, rows):
@@ -41,28 +39,25 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
     np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
     assert live.base_name == "mean field"
     assert "no data are given" in live.sentence()
+    rl.testsystems.random_rbm(8, 4, rng=0).save(mine)  # units that form no square
+    assert live_model(mine).side is None
 
 
-def test_published_sizes_have_mnist():
+def test_published_sizes_have_mnist_but_for_data_of_ones_own(tmp_path):
     live = live_model("pcd_10")
     assert live.is_mnist
     assert live.train.shape == (60_000, 784)
     assert live.side == 28
     assert live.reference is not None
     assert "images of MNIST" in live.sentence()
-
-
-def test_data_of_ones_own_are_not_those_of_mnist_though_they_have_as_many_pixels(tmp_path):
-    np.save(tmp_path / "rows.npy", (RNG.random((30, 784)) < 0.4).astype(np.uint8))
-    live = live_model("pcd_10", str(tmp_path / "rows.npy"))
+    live = live_model("pcd_10", stored(tmp_path, (RNG.random((30, 784)) < 0.4).astype(np.uint8)))
     assert not live.is_mnist
     assert "base rate of 30 rows of data" in live.sentence()
 
 
 def test_intensities_need_a_threshold(mine, tmp_path):
     grey = RNG.random((20, 9))
-    np.save(tmp_path / "grey.npy", grey)
-    path = str(tmp_path / "grey.npy")
+    path = stored(tmp_path, grey)
     with pytest.raises(ValueError, match=r"intensities.*-p threshold 0\.5"):
         live_model(mine, path)
     np.testing.assert_array_equal(live_model(mine, path, 0.5).train, grey > 0.5)
@@ -86,11 +81,6 @@ def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
     live = live_model(foreign, names=names)
     np.testing.assert_array_equal(live.rbm.weights, rbm.weights)
     assert "9 visible and 4 hidden units of 0 and 1;" in live.sentence()
-
-
-def test_units_that_form_no_square(tmp_path):
-    rl.testsystems.random_rbm(8, 4, rng=0).save(tmp_path / "m.npz")
-    assert live_model(str(tmp_path / "m.npz")).side is None
 
 
 def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_path):

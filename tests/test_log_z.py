@@ -89,10 +89,6 @@ def test_a_mode_that_all_runs_miss_is_found_by_its_bound(monkeypatch, without_pa
 SMALL = rl.testsystems.random_rbm(12, 6, coupling=3.0, rng=1)
 
 
-def pocket():
-    return bench.model("pocket_3"), bench.read_index()["pocket_3"][1]
-
-
 def overlapping(n_chains: int) -> SimpleNamespace:
     """Two components that both have something of every state, the second with its own chains."""
     path, biases = rl.GeometricPath(SMALL), np.array([[0.4] * 12, [-0.4] * 12])
@@ -119,7 +115,7 @@ def test_overlapping_parts_are_their_shares_of_exact_draws():
 @pytest.mark.statistical
 def test_all_runs_and_their_joint_find_all_of_z():
     """Forward, from a second base, backward, and by Bennett's equation."""
-    model, truth = pocket()
+    model, truth = bench.model("pocket_3"), bench.read_index()["pocket_3"][1]
     for made, log_z in ((overlapping(2000), rl.exact(SMALL).log_z),
                            (Problem(model, None, None, 0), truth)):  # fmt: skip
         assert made.missed.paths

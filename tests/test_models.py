@@ -207,7 +207,7 @@ READ = [  # arrays, what the caller says, the model or the error
     (OTHER, {"names": NAMES | {"visible_bias": "beta"}}, "three different keys"),
     (OTHER, {"names": "J"}, "names is .'J': "),
     ({"W": W, "a": B, "b": A}, {}, "'a', 'b', names that do not tell visible_bias, hidden_bias"),
-    ({"W": W, "b": B, "c": A}, {}, r"names=\{'weights': 'W', 'visible_bias': '...', 'hidden_"),
+    ({"W": W, "b": B, "c": A}, {}, "--names weights=W,visible_bias=b,hidden_bias=c"),
     ({"W": W, "v_bias": B, "sigma": B}, {}, "do not tell hidden_bias.*'hidden_bias': '...'"),
     ({"0.W": W, "1.W": W, "0.v_bias": B, "0.h_bias": A}, {}, "do not tell weights: expected"),
     # what files of known programs hold of another model, whose log Z is another
@@ -508,9 +508,6 @@ NO_MODEL = [  # hidden units or the kind of a Julia file; then changes of a file
     ({"model_type": "XXRBM"}, r"run\.h5: model_type is 'XXRBM', a kind .* of BBRBM"),
     ({f"{UPDATE}hbias": None}, "it holds no 'hbias', but vbias, weight_matrix"),
     ({"update_1": 3.0}, r"run\.h5"),
-    ({"update_3": 1.0}, r"run\.h5"),
-    ({f"{UPDATE}weight_matrix": "x"}, r"run\.h5"),
-    ({"model_type": h5py.Empty("f")}, r"run\.h5"),
     ({f"{UPDATE}vbias": np.zeros(12), f"{UPDATE}weight_matrix": np.zeros((12, 5))}, r"run\.h5"),
 ]
 
@@ -581,8 +578,6 @@ def test_from_sklearn_agrees_with_its_own_score():
     distance = np.abs(candidates - model.score_samples(data)).min(axis=0)
     assert distance.max() < 1e-9
     assert rl.log_z(model).log_z == rl.exact(rbm).log_z
-    with pytest.raises(ValueError, match=r"call model\.fit"):
-        rl.log_z(network.BernoulliRBM())
 
 
 def test_npz_round_trip_is_exact_and_its_bytes_are_fixed(tmp_path):

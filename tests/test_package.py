@@ -25,17 +25,6 @@ rl.ais(rl.BernoulliRBM([[0.0]], [0.0], [0.0]), estimate.betas)  # line 9: a mode
 """
 
 
-def mypy(repository, *arguments):
-    command = [sys.executable, "-m", "mypy", "--no-error-summary", *arguments]
-    return subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
-
-
-@pytest.mark.nightly  # `make lint` runs it
-def test_the_library_agrees_with_its_annotations(repository):
-    done = mypy(repository)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.mark.nightly
 def test_types_reach_those_who_import_the_library(repository, tmp_path):
     """Every public name and no other, to checkers that ask for explicit exports too."""
@@ -44,7 +33,10 @@ def test_types_reach_those_who_import_the_library(repository, tmp_path):
     names = [*public(rl), *(f"schedules.{name}" for name in public(rl.schedules))]
     wrong = ["tap_solvers", "annotations", "metropolis"]  # files of a room are no names
     named.write_text("\n".join(["import rbmlib as rl", *(f"rl.{n}" for n in [*names, *wrong])]))
-    said = mypy(repository, "--no-implicit-reexport", user, named).stdout
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--no-implicit-reexport"]
+    said = subprocess.run(
+        [*command, user, named], cwd=repository, capture_output=True, text=True, check=False
+    ).stdout
     assert re.findall(r"user\.py:(\d+): error", said) == ["5", "6", "7", "9"]
     lines = [int(line) for line in re.findall(r"named\.py:(\d+): error", said)]
     assert lines == [len(names) + 2 + i for i in range(len(wrong))], said
@@ -68,13 +60,6 @@ def test_help_describes_every_argument_of_an_estimator_once(name):
     assert sorted(described) == sorted(inspect.signature(function).parameters)
 
 
-def fresh(program: str) -> tuple[str, str]:
-    """What a new interpreter prints, and what it complains of."""
-    command = [sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip(), done.stderr.strip()
-
-
 WAITS = """
 import os, sys
 
@@ -94,7 +79,8 @@ def test_threads_of_blas_that_wait_soon_sleep(monkeypatch, said, there):
     monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
     if said:
         monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", said)
-    assert fresh(WAITS) == (there, "")
+    done = subprocess.run([sys.executable, "-c", WAITS], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == (there, "")
 
 
 def test_import_where_nothing_can_be_written(tmp_path, repository):

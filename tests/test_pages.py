@@ -14,7 +14,7 @@ from helpers_pages import CUT, READY, SETTLED, SMALL, STILL, Places, violations
 
 pytestmark = pytest.mark.pages
 
-PAGES = [page for page, _ in toc_entries()]
+PAGES = toc_entries()
 KIWAKI = "check/kiwaki2015"
 LESSONS = {f"book/{chapter_name(path)}" for path in chapter_paths() if is_lesson(path)}
 ONE_A_KIND = ["intro", "which", "learn/07_sams", "reproduction_notes", "api", "exercises/ais"]
@@ -135,9 +135,10 @@ def test_no_label_or_repr_is_printed(built):
 @pytest.mark.parametrize(("name", "shown"), [("check/kiwaki2015", False), ("use/compare", True)])
 def test_a_switch_hides_the_code_of_a_notebook(opened, name, shown):
     page = opened(f"book/{name}.html")
-    code, switch = page.locator("div.cell_input").first, page.get_by_role("button", name="Hide the")
+    code, switch = page.locator("div.cell_input").first, page.get_by_role("button", name="the code")
     for visible in (shown, not shown, shown):
         assert code.is_visible() == visible
+        assert switch.inner_text() == f"{'Hide' if visible else 'Show'} the code"
         assert page.locator(".cell_output table").first.is_visible()
         switch.click()
 

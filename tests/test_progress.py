@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 import threading
+from functools import partial
 
 import pytest
-from helpers_book import BOOK, REPOSITORY
+from helpers_book import BOOK, NIGHTLY, REPOSITORY, read
+from test_estimators import RUNS as ESTIMATORS
 from tqdm import tqdm
 
 import rbmlib as rl
@@ -19,17 +21,11 @@ sys.path.insert(0, str(BOOK / "_tools"))
 from progress import Progress
 
 PATH = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0), "mean_field")
-BETAS = rl.schedules.linear(5)
 RUNS = {
-    "ais": lambda: rl.ais(PATH, BETAS, 4, rng=0),
-    "reverse ais": lambda: rl.reverse_ais(PATH, BETAS, 4, rng=0),
-    "bar": lambda: rl.bar(PATH, BETAS, 4, rng=0),
-    "rts": lambda: rl.rts(PATH, BETAS, 4, 40, rng=0),
-    "ti": lambda: rl.ti(PATH, BETAS, 4, 40, rng=0),
-    "mbar": lambda: rl.mbar(PATH, BETAS, 4, 40, rng=0),
-    "sams": lambda: rl.sams(PATH, BETAS, 40, 40, 0),
-    "wang_landau": lambda: rl.wang_landau(PATH, BETAS, 40, 40, 0),
-    "parallel tempering": lambda: rl.parallel_tempering(PATH, BETAS, 4, 40, rng=0),
+    name: partial(ESTIMATORS[name], PATH, 0)
+    for name in ("ais", "reverse_ais", "bar", "rts", "ti", "mbar", "sams", "wang_landau")
+} | {
+    "parallel tempering": lambda: rl.parallel_tempering(PATH, [0, 0.5, 1], 4, 40, rng=0),
     "mean-field base": lambda: rl.GeometricPath(PATH.rbm),
     "log_z": lambda: rl.log_z(PATH.rbm, n_steps=20, n_chains=20, enumerate_small=False),
 }
@@ -172,3 +168,34 @@ def test_make_book_announces_every_chapter_that_is_to_be_run(tmp_path):
         word for word in done.stdout.split() if word.startswith("book/") and word.endswith(".ipynb")
     }
     assert named == {str(path.relative_to(REPOSITORY)) for path in notebooks(BOOK)}
+
+
+CHAPTER, NAME = "learn/01_start", "start"
+
+
+@pytest.mark.processes
+def test_make_runs_a_copy_of_a_chapter():
+    """By the rule that `make book` applies to all; at night `make chapter` renders it too."""
+    name = f"_build/tests/src/book/{CHAPTER}.ipynb"
+    copy, page = REPOSITORY / name, f"_build/tests/_build/html/book/{CHAPTER}.html"
+    copy.unlink(missing_ok=True)
+    source = REPOSITORY / "book" / f"{CHAPTER}.ipynb"
+    committed = source.read_bytes()
+    done = subprocess.run(
+        # one thread: two on a busy machine wait for each other, at four times the cost
+        ["make", *(["chapter", f"NAME={NAME}"] if NIGHTLY else [name]), "CORES=1",
+         "OUT=_build/tests", "SRC=_build/tests/src"],
+        cwd=REPOSITORY, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert f"{CHAPTER}: done in" in done.stdout
+    if NIGHTLY:
+        assert f"open {page}" in done.stdout
+        assert (REPOSITORY / page).is_file()
+    cells = [c for c in read(copy)["cells"] if c["cell_type"] == "code"]
+    assert all(c["execution_count"] for c in cells if "".join(c["source"]).strip())
+    assert "papermill" in read(copy)["metadata"], "this very run"
+    assert source.read_bytes() == committed, "a tracked file changed"
+    files = copy.with_suffix(".d").read_text(encoding="utf-8").split("\n")[0].split()[1:]
+    assert {"rbmlib/estimators/ais.py", "book/lab/live.py", "data/reference.csv"} <= set(files)
+    assert not [name for name in files if name.startswith("tests/") or "__pycache__" in name]

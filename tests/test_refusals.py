@@ -1,7 +1,7 @@
 """Wrong arguments: an error of rbmlib's own that names the argument and says a remedy.
 
-A line a case, of each check at each place where a user comes in; then hundreds of calls with bad
-and extreme arguments, each answered by finite numbers or refused in the same way.
+A line a case, of each check at each place where a user comes in; then every argument of every call
+with what cannot be meant.
 """
 
 import traceback
@@ -10,16 +10,13 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from helpers_book import NIGHTLY
-from helpers_models import on_threads, two_modes
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from helpers_models import on_threads, quiet, two_modes
 from scipy.sparse import csr_array
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
+from rbmbook.li2016.moves import move_of
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib.sampling import planning
 
@@ -29,7 +26,7 @@ ONES, LARGE, OF_MODES = BernoulliRBM(W, B, A), np.ones((31, 31)), two_modes()[0]
 PATH, BETAS = GeometricPath(ONES), rl.schedules.linear(5)
 DATA = np.tile([[1, 0, 1, 0], [0, 1, 1, 0]], (60, 1))
 RAGGED, SQUARE = [[1.0, 2.0], [3.0]], np.arange(9.0).reshape(3, 3)
-NAN_FIRST, MASKED = np.array([np.nan, 0, 0, 0]), np.ma.masked_equal(W * [1, 2, 3], 2)
+MASKED = np.ma.masked_equal(W * [1, 2, 3], 2)
 SPINS = rl.RBM(rl.Spin(np.zeros(3)), rl.Spin(np.zeros(2)), np.ones((3, 2)))
 LEAKY_4 = rl.LeakyRBM(W / 9)
 GUESS = np.zeros(BETAS.size)
@@ -69,28 +66,28 @@ def along(**methods):
 REFUSED = [
     # models
     ("weights holds 1 NaN", lambda: BernoulliRBM(np.diag([np.nan, 0, 0, 0])[:, :3], B, A)),
-    ("weights holds 12 NaN or inf", lambda: BernoulliRBM(W * np.inf, B, A)),
-    ("weights holds complex numbers, those of a wave", lambda: BernoulliRBM(W * 1j, B, A)),
+    ("weights is not an array of numbers but a", lambda: BernoulliRBM(W * 1j, B, A)),
     ("weights holds masked values", lambda: BernoulliRBM(list(MASKED), B, A)),
     ("weights has shape (0, 3)", lambda: BernoulliRBM(W[:0], [], A)),
     ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
+    ("weights has shape (3, 4): expected (4, 3), one row a visible unit; is it transposed?",
+     lambda: rl.RBM(rl.Spin(B), rl.Spin(A), W.T)),
+    ("hidden_bias is not an array of numbers but None: expected (3,)", lambda: BernoulliRBM(W, B)),
+    ("bias of Spin holds 1 NaN", lambda: rl.Spin([np.nan, 0.0])),
     ("visible_bias holds 4 NaN or infinite values: expected finite numbers; did the training "
      "diverge? A bias of -1e4 freezes a unit", lambda: BernoulliRBM(W, B - np.inf, A)),
-    ("log_scale", lambda: BernoulliRBM(W, B, A, log_scale=np.nan)),
     ("layout is 'hv': expected one of 'visible_hidden'",
      lambda: rl.from_state_dict(STATE, layout="hv")),
     ("units is 'spin': expected one of 'bits', 'spins'",
      lambda: rl.from_state_dict(STATE, units="spin")),
     ("model has no components_", lambda: BernoulliRBM.from_sklearn(3)),
     ("path is 'rbm.txt'", lambda: ONES.save("rbm.txt")),
-    ("name_or_path is 'h11'", lambda: rl.load_rbm("h11")),
     ("file is a int", lambda: datasets.committed(3)),
     # states and data
     ("visible holds values", lambda: ONES.log_density(np.full((2, 4), 0.5))),
     ("visible holds 1 NaN value, the first at [0, 1]: expected one of 0, 1",
      lambda: ONES.log_density([[0, np.nan, 0, 0]])),
     ("visible has shape (2, 2, 4)", lambda: ONES.log_density(np.zeros((2, 2, 4)))),
-    ("visible holds 4 NaN", lambda: rl.GaussianRBM(W).sample_hidden([[np.nan] * 4], 0)),
     ("hidden reaches inf", lambda: ONES.sample_visible(np.full(3, np.inf), 0)),
     ("rng is -1", lambda: rl.GaussianRBM(W).gibbs(DATA, -1)),
     ("data has shape (2, 5)", lambda: rl.log_likelihood(LEAKY_4, np.zeros((2, 5)), 1.0)),
@@ -103,10 +100,8 @@ REFUSED = [
      lambda: rl.base_rate(csr_array(DATA))),
     ("data runs from 0 to 255", lambda: rl.base_rate(DATA * 255)),
     ("data has shape (0, 4)", lambda: rl.base_rate(DATA[:0])),
-    ("data holds 480 NaN values", lambda: rl.base_rate(DATA * np.nan)),
     ("smoothing is 0", lambda: rl.base_rate(DATA, smoothing=0)),
     ("rbm is a LeakyRBM", lambda: GeometricPath(LEAKY_4)),
-    ("base is 'base_rate'", lambda: GeometricPath(ONES, base="base_rate")),
     ("base reaches", lambda: GeometricPath(ONES, base=[0.0, 1e39, 0.0, 0.0])),
     ("target.log_density gave shape ()", lambda: along(log_density=lambda x: -1.0)),
     ("target.gradient gave shape (10, 2), 20 NaN", lambda: along(gradient=lambda x: x * np.nan)),
@@ -115,11 +110,11 @@ REFUSED = [
     ("betas runs from 0.1", lambda: rl.ais(PATH, [0.1, 1], 9)),
     ("betas do not rise at step 2", lambda: rl.ais(PATH, [0, 0.6, 0.5, 1], 9)),
     ("betas do not rise", lambda: rl.reverse_ais(PATH, [0, 0.5, 0.5, 1], 9)),
-    ("betas holds 1 NaN value", lambda: rl.ais(PATH, [0, np.nan, 1], 9)),
     ("betas has shape (1,)", lambda: rl.ais(PATH, [0.0], 9)),
     ("n_temperatures is 0", lambda: schedules.linear(0)),
+    ("beta is 1.5: expected a point of the path", lambda: PATH.at(1.5)),
+    ("beta is [0.5, 0.6]: expected a point of the path", lambda: along().at([0.5, 0.6])),
     ("mixing is array", lambda: schedules.predicted_variance(PILOT, BETAS, A)),
-    ("path is a BernoulliRBM", lambda: rl.ais(ONES, BETAS, 9)),
     ("n_recorded is 1", lambda: rl.ais(PATH, BETAS, 9, n_recorded=1)),
     *[(f"n_chains is {n!r}", lambda n=n: rl.ais(PATH, BETAS, n_chains=n)) for n in (
         0, True, 1.5, "ten", np.nan, np.inf, [3], np.timedelta64(5, "s"))],
@@ -158,12 +153,12 @@ REFUSED = [
     ("exponent is 2", lambda: rl.sams(PATH, exponent=2)),
     ("counts run from 1.0 to 2.0 and sum to 3.0", lambda: rl.solve_mbar(A[:2], [1, 2], [0, 1])),
     ("counts run from -1.0", lambda: rl.solve_mbar(A[:2], [-1, 3], [0, 1])),
-    ("delta holds 1 NaN", lambda: rl.solve_mbar([1.0, np.nan], [1, 1], [0, 1])),
     # checks, sums, TAP, log Z in one call
     ("path is a BernoulliRBM: expected an annealing path", lambda: rl.check(ONES, RUN)),
     ("estimate is a float: expected what an estimator", lambda: rl.check(PATH, 3.0)),
-    ("rbm has 31 visible and 31 hidden",
+    ("rbm is BernoulliRBM(n_visible=31, n_hidden=31): exact enumeration needs a layer",
      lambda: rl.exact(BernoulliRBM(LARGE, LARGE[0], LARGE[0]))),
+    ("weights has columns that are not orthogonal", lambda: LEAKY_4.exact_log_z()),
     ("solver is 'newton'", lambda: rl.tap(ONES, solver="newton")),
     ("damping is 1.0", lambda: rl.tap(ONES, damping=1.0)),
     ("max_sweeps is 0.5", lambda: rl.tap(ONES, max_sweeps=0.5)),
@@ -200,6 +195,7 @@ REFUSED = [
     ("train has shape (120, 3)", lambda: rl.LogZTracker(B, rng=0).monitor(train=DATA[:, :3])),
     ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
     # rbmbook
+    ("kernel is 'blockwise': expected weights with", lambda: move_of("blockwise", LEAKY_4)),
     ("gain is 0", lambda: rl.LogZTracker(B, gain=0)),
     ("target is 2: expected a probability above 0",
      lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),
@@ -221,7 +217,7 @@ def test_a_wrong_argument_is_named(monkeypatch, message, call):
     said = str(caught.value)
     assert_own(caught.value)
     assert said.startswith(message)
-    assert any(word in said for word in ("expected", "needs", "saved as", "binarise"))
+    assert any(word in said for word in ("expected", "needs", "saved as", "binarise", "use rl."))
     assert "\n" not in said
     assert caught.value.__cause__ is None
 
@@ -242,9 +238,6 @@ def test_number_of_threads_of_the_environment(monkeypatch):
 MANY = 1000
 HOLD_CHAINS = [
     (MANY, lambda: rl.ais(PATH, BETAS, MANY)),
-    (MANY, lambda: rl.reverse_ais(PATH, BETAS, n_chains=MANY)),
-    (MANY, lambda: rl.log_z(ONES, n_chains=MANY)),
-    (MANY, lambda: rl.rts(PATH, BETAS, MANY, 10)),
     (MANY, lambda: tempered(n_chains=MANY, n_sweeps=10)),
     (10, lambda: tempered(n_chains=10, n_sweeps=100_000)),  # its slopes are kept
     (MANY, lambda: rl.parallel_tempering(PATH, BETAS, MANY, 10)),
@@ -362,113 +355,16 @@ for _name, (_path, _states) in PATHS.items():
             "path": _path, "betas": THREE, "n_chains": 3, "rng": 0}),
     }  # fmt: skip
 
-UNSEEDED = object()
-PLAIN = [
-    None, True, False, 3.7, "", "text", "0", b"1", object(), 0, 1, -1, 2, 3, 10**30, -(10**30),
-    0.5, -0.5, 1e-320, 1e30, 1e308, float("nan"), float("inf"), float("-inf"), 1j, [], {}, set(),
-    (), [[]], [[0, 1], [1]], [None], ["a"], np.nan, np.array(1.0), np.array([]), np.zeros((0, 4)),
-    np.zeros((1, 4)), np.zeros((2, 3, 4)), np.array(["a", "b"]), np.array([1, "x"], object),
-    np.array([1j, 2]), np.full(3, np.nan), np.full(4, np.inf), np.full((2, 4), np.nan),
-    np.full((2, 4), 1e300), np.full((4, 3), 1e13), np.full((4, 3), 1e-300), np.ones((4, 3)) * 1e4,
-    np.ma.masked_array(np.ones((2, 4)), mask=np.eye(2, 4)), np.ma.masked_array(np.ones(3)),
-    np.datetime64("2026-01-01"), np.array([0.0, 1.0]), np.array([1.0, 0.0]), np.zeros(3),
-    np.array([0.0, 0.5, 0.5, 1.0]), range(3), iter([1, 2]), lambda x: x, np.float16(0.5),
-    THREE, RBM, GAUSSIAN, MIXTURE, PILOT, SAMPLE, BITS, np.zeros((2, 9)),
-    "ab", [[0, 1, 0, 1]],
-    np.random.default_rng(0), pd.DataFrame({"a": [1, 2]}), pd.Series(["x", "y", "z"]), UNSEEDED,
-]  # fmt: skip
-
-
-def other_forms(value):
-    """The same numbers in another dress, or numbers that are nearly right."""
-    array = np.asarray(value, float)
-    forms = [
-        array.astype(np.float16), array.astype(np.float32), np.asfortranarray(array),
-        array.astype(object), array.tolist(), -array, array * 1e6, array[..., None], array.T,
-        array[:0], np.concatenate([array, array], axis=-1), array + 1e-9, array.astype(str),
-        np.ma.masked_array(array, mask=False), np.ma.masked_array(array, mask=array > 0),
-        array.astype(complex), np.where(array > 0, np.nan, array), array.astype(bool),
-    ]  # fmt: skip
-    frozen = array.copy()
-    frozen.flags.writeable = False
-    forms.append(frozen)
-    return [*forms, pd.DataFrame(array) if array.ndim == 2 else pd.Series(array)]
-
-
-@st.composite
-def bad_calls(draw):
-    name = draw(st.sampled_from(sorted(CALLS)))
-    function, good = CALLS[name]
-    chosen = draw(st.lists(st.sampled_from(sorted(good)), min_size=1, max_size=2, unique=True))
-    arguments = dict(good)
-    for argument in chosen:
-        is_array = isinstance(good[argument], (np.ndarray, list))
-        if is_array and draw(st.booleans()):
-            arguments[argument] = draw(st.sampled_from(other_forms(good[argument])))
-        else:
-            arguments[argument] = draw(st.sampled_from(PLAIN) | st.floats() | st.integers())
-    if arguments.get("rng") is UNSEEDED:
-        arguments["rng"] = np.random.RandomState(0)
-    return function, arguments
-
-
-def large(arguments) -> bool:
-    """Right, but more than a test can wait for or hold."""
-    return any(
-        isinstance(v, (int, float)) and not isinstance(v, bool) and 200 < v <= 1e9
-        for name, v in arguments.items() if name.startswith("n_") or name == "batch_size"
-    )  # fmt: skip
-
-
-def numbers_of(answer):
-    if isinstance(answer, rl.Estimate):
-        return [answer.log_z]
-    if isinstance(answer, (np.ndarray, float, int, np.floating)):
-        return [np.asarray(answer, float)]
-    return []
-
-
-def one_call(function, arguments):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)
-        warnings.filterwarnings("ignore", message="the uniform base")
-        try:
-            answer = function(**arguments)
-        except FloatingPointError as caught:
-            assert_own(caught)  # a training that diverged
-            return "diverged"
-        except (ValueError, TypeError, OSError) as caught:
-            error = caught
-        else:
-            for values in numbers_of(answer):
-                assert not np.isnan(values).any(), f"NaN in silence: {arguments}"
-            return "answered"
-    assert_own(error)
-    message = str(error)
-    known = {*arguments, "state", "start", "visible", "betas", "beta", "rng", "x"}
-    assert any(word in message for word in known), f"names no argument: {message}"
-    remedies = ("expected", "needs", "saved as", "binarise", "use ", "pass ", "give", "cannot")
-    assert any(word in message for word in remedies), f"says no remedy: {message}"
-    return "refused"
-
-
-@settings(max_examples=5000 if NIGHTLY else 400, derandomize=not NIGHTLY, deadline=None,
-          database=None, suppress_health_check=list(HealthCheck))  # fmt: skip
-@given(bad_calls())
-def test_bad_calls(call):
-    function, arguments = call
-    if not large(arguments):
-        one_call(function, arguments)
-
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_of_a_call_is_checked_by_its_name(name):
     """The good call is answered; what cannot be meant is refused, whichever argument it is."""
     function, good = CALLS[name]
-    assert one_call(function, good) == "answered"
+    answer = quiet(function, **good)
+    numbers = getattr(answer, "log_z", answer)
+    assert not isinstance(numbers, (float, np.ndarray)) or not np.isnan(numbers).any()
     for argument in good:
-        for value in (object(), 1j, RAGGED, {}, "no such"):
+        for value in (object(), 1j, RAGGED, {}, "no such", np.nan, np.full((2, 4), np.nan)):
             with pytest.raises((ValueError, TypeError), match=rf"^{argument} ") as caught:
                 function(**good | {argument: value})
             assert_own(caught.value)

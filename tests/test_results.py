@@ -224,15 +224,9 @@ def test_interval_of_weights_is_students_and_wider_above():
     assert high - uneven.log_mean == pytest.approx((wanted[1] - uneven.log_mean) * (1 + 10 * s))
 
 
-@pytest.mark.parametrize(
-    ("ess", "n_chains", "sufficient"),
-    [
-        (100, 10_000, True), (99, 10_000, False), (50, 100, True), (49, 100, False),
-        (10, 12, True), (9, 9, False), (9, 12, False), (1, 1, False),
-    ],
-)  # fmt: skip
-def test_convergence_needs_100_effective_chains_or_half(ess, n_chains, sufficient):
-    assert (ess >= needed_ess(n_chains)) is sufficient
+def test_convergence_needs_100_effective_chains_or_half():
+    for n_chains, least in ((10_000, 100), (100, 50), (12, 10), (9, 10), (1, 10)):
+        assert least - 1 < needed_ess(n_chains) <= least
 
 
 # files ------------------------------------------------------------------------------------
@@ -244,17 +238,13 @@ def run() -> Estimate:
     return rl.ais(path, rl.schedules.linear(50), **more)
 
 
-def refuse(constant):
-    raise AssertionError(f"{constant} is not JSON")
-
-
 def test_estimate_survives_a_file(tmp_path):
     """In JSON, what is not finite too."""
     of_nothing = {"std_error": math.nan, "interval": (-math.inf, math.inf), "ess": math.nan}
     more = {"settings": {"a": [None, -math.inf]}, "trace": {"ess": np.array([1.0, math.nan])}}
     for estimate in (run(), dataclasses.replace(run(), **of_nothing, **more)):
         estimate.save(tmp_path / "run.json")
-        json.loads((tmp_path / "run.json").read_text(), parse_constant=refuse)
+        json.loads((tmp_path / "run.json").read_text(), parse_constant=pytest.fail)
         loaded = Estimate.load(tmp_path / "run.json")
         assert loaded.to_dict() == estimate.to_dict()
         for name in ("log_weights", "betas", "log_z_path"):

@@ -78,8 +78,3 @@ def test_the_modelled_acceptance_is_that_of_the_chosen_steps():
     model = AcceptanceModel(np.array([3.0, 2.0]), np.array([-4.0, -1.0]), (0.01, 9.0), 0.0)
     assert model.probability(model.step_sizes(0.6)) == pytest.approx(0.6)
     assert model.probability(0.5) == pytest.approx(1 / (1 + np.exp([-1.0, -1.5])))
-
-
-def test_a_target_that_is_no_probability_is_refused():
-    with pytest.raises(ValueError, match="target is 0: expected a probability"):
-        tune_step_size(None, np.zeros((4, 2)), target=0)

@@ -27,15 +27,8 @@ def test_a_result_is_never_replaced_but_an_error_is(tmp_path):
 
 
 def test_values_come_back_exactly(tmp_path):
-    values = {
-        "a": 0.1 + 0.2,
-        "b": 5e-324,
-        "c": -(2**63),
-        "d": True,
-        "e": None,
-        "f": "ß",
-        "g": 1e300,
-    }
+    given = 0.1 + 0.2, 5e-324, -(2**63), True, None, "ß", 1e300
+    values = dict(zip("abcdefg", given, strict=True))
     with ResultsStore(tmp_path / "s.sqlite") as store:
         store.put([record("k", result=values)])
         assert store.records()["k"].result == values

@@ -63,6 +63,7 @@ def imported_rooms(path: Path, package: Path):
 
 
 def test_imports_go_one_way(repository):
+    """And the library does not know its book."""
     package = repository / "rbmlib"
     wrong = []
     for path in sorted(package.rglob("*.py")):
@@ -70,6 +71,7 @@ def test_imports_go_one_way(repository):
         if room == "__init__":
             continue
         assert room in LEVEL, f"{path.name}: a room that LEVELS does not place"
+        assert not re.search(r"(?m)^\s*(from|import) rbmbook", path.read_text(encoding="utf-8"))
         for other, line in imported_rooms(path, package):
             root = LEVEL[room] == LEVEL.get(other) == 1
             if other != room and not root and LEVEL.get(other, 99) >= LEVEL[room]:
@@ -77,22 +79,16 @@ def test_imports_go_one_way(repository):
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_library_does_not_know_its_book(repository):
-    texts = {p: p.read_text(encoding="utf-8") for p in (repository / "rbmlib").rglob("*.py")}
-    assert texts
-    assert [
-        p.name for p, text in texts.items() if re.search(r"(?m)^\s*(from|import) rbmbook", text)
-    ] == []
-
-
 def test_import_is_light():
     """What is heavy and what only chapters, plots and sweeps need waits for its use.
 
-    (Where yaml is installed, numba itself imports it.)
+    (Where yaml is installed, numba itself imports it.) Nor is pooch imported by committed data: it
+    prints a warning in notebooks without widgets.
     """
     heavy = "pandas matplotlib jinja2 distributed sklearn pymbar tqdm pooch requests scipy.ndimage "
     heavy += "scipy.stats scipy.optimize scipy.integrate scipy.io"
-    code = f"import rbmlib, sys; print(*(set({heavy.split()}) & sys.modules.keys()))"
+    code = "import rbmlib, sys; rbmlib.datasets.load_dna(); "
+    code += f"print(*(set({heavy.split()}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
 
@@ -179,7 +175,7 @@ def test_no_machine_path(repository):
 
 
 def test_table_of_contents_lists_every_page(repository):
-    listed = [page for page, _ in toc_entries()]
+    listed = toc_entries()
     pages = [*chapter_paths(), *BOOK.glob("*.md"), *BOOK.glob("exercises/*.md")]
     present = {page.relative_to(repository).with_suffix("").as_posix() for page in pages}
     assert len(listed) == len(set(listed))
@@ -214,14 +210,10 @@ def test_its_examples_run(page):
 
 
 def test_the_files_that_it_names_exist(page, repository):
-    named = set(re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page))
-    named |= {
-        f"rbmlib/{name}" for name in re.findall(r"\s([\w]+/\w+\.py)", blocks(page, "text")[1])
-    }
-    named.discard("book/lab/experiments/NAME")
+    named = {*re.findall(r"`(rbmlib/[\w/]+(?:\.py)?)`", page)}
+    named |= {f"rbmlib/{n}" for n in re.findall(r"\s(\w+/\w+\.py)", blocks(page, "text")[1])}
     assert len(named) > 10
-    missing = sorted(name for name in named if not (repository / name).exists())
-    assert [name for name in missing if "NAME" not in name] == []
+    assert [n for n in sorted(named) if "NAME" not in n and not (repository / n).exists()] == []
 
 
 # examples in docstrings of `rbmbook`, under the name by which chapters import it -------------

@@ -111,8 +111,6 @@ def test_lines_of_every_method_are_seen_on_the_paper_of_both_themes(theme, least
         assert figures._contrast(figures._parts(shown), names["--paper"]) >= least, colour
 
 
-# Linear RGB as seen without green or red cones (Machado, Oliveira and Fernandes 2009, severity 1).
-# What stands in one figure; TAP is the name of TAP2 where there is no third order.
 def test_an_unknown_method_is_refused_by_name():
     with pytest.raises(ValueError, match=r"no colour for 'AISS': expected one of exact"):
         plots.method("AISS")

@@ -234,18 +234,15 @@ PATHS = [
     rl.LeakinessPath(rl.LeakyRBM(np.eye(6)[:, :2] * 0.5)),
     rl.DensityPath(rl.testsystems.GaussianMixture(np.zeros((2, 6)), 1.0), 1.0),
 ]
+TEMPERED = rl.simulated_tempering(PATHS[0], LADDER, 0 * LADDER, 6, 4, 0)
 CALLS = {
     "simulated": lambda p, s: rl.simulated_tempering(p, LADDER, 0 * LADDER, 6, 9, 0, start=s),
     "sample": lambda p, s: rl.simulated_tempering(
-        p, LADDER, 0 * LADDER, 6, 9, 0, start=replace(tempered_from(SIX), states=s)
+        p, LADDER, 0 * LADDER, 6, 9, 0, start=replace(TEMPERED, states=s)
     ),
     "parallel": lambda p, s: rl.parallel_tempering(p, LADDER, 2, 10, 0, start=s),
     "reverse_ais": lambda p, s: rl.reverse_ais(p, LADDER, 6, 0, start=s),
 }
-
-
-def tempered_from(rbm):
-    return rl.simulated_tempering(rl.GeometricPath(rbm), LADDER, 0 * LADDER, 6, 4, 0)
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -6,12 +6,21 @@ import numpy as np
 import pytest
 from helpers_models import on_threads
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
-from helpers_tracking import BASE, BETAS, DATA, random_rbm
 
 import rbmbook.spectral  # noqa: F401  (which registers a method)
 import rbmlib as rl
 from rbmlib import BernoulliRBM, LogZTracker, schedules
 from rbmlib.training import tracking
+
+BETAS = rl.schedules.linear(9)
+DATA = rl.sample(rl.testsystems.random_rbm(10, 5, rng=0), 200, rng=1).states
+BASE = rl.base_rate(DATA)
+
+
+def random_rbm(seed, scale=1.0) -> BernoulliRBM:
+    rng = np.random.default_rng(seed)
+    w, b, a = (scale * rng.normal(size=size) for size in ((10, 5), 10, 5))
+    return BernoulliRBM(w, b, a)
 
 
 def test_an_update_is_equation_24():

@@ -88,12 +88,6 @@ CASES = [
 RATE = 2.0  # large, so that each update changes the draws of the next
 
 
-def reference_of(method, n_sweeps, n_updates, options):
-    rates = np.broadcast_to(options.get("learning_rate", RATE), n_updates)
-    momentum, decay = options.get("momentum", 0.0), options.get("weight_decay", 0.0)
-    return reference(DOZEN, 3, method, n_sweeps, rates, momentum, decay, seed=2)
-
-
 @pytest.mark.parametrize(("method", "n_sweeps", "n_updates", "options"), CASES)
 def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
     """Probabilities are rounded to 2**-16, half of it either way in each of two phases.
@@ -101,7 +95,9 @@ def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
     That is rate * 2**-16 an update; momentum of 0.5 doubles it, and once more for what later
     updates make of it.
     """
-    wanted = reference_of(method, n_sweeps, n_updates, options)
+    rates = np.broadcast_to(options.get("learning_rate", RATE), n_updates)
+    momentum, decay = options.get("momentum", 0.0), options.get("weight_decay", 0.0)
+    wanted = reference(DOZEN, 3, method, n_sweeps, rates, momentum, decay, seed=2)
     rbm = rl.train(
         DOZEN, 3, method=method, n_sweeps=n_sweeps, n_updates=n_updates, batch_size=12, rng=2,
         **{"learning_rate": RATE} | options,

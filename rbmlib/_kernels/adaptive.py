@@ -224,20 +224,13 @@ def adjust(group, sweep, n_chains, ladder, adapting):
 
 
 @njit
-def set_offsets(group, adapting, ladder):
-    """Log-probabilities of betas given Delta = 0, by the estimates of a group."""
-    log_prior, shifts, log_z = adapting.rule.log_prior, adapting.shifts, adapting.adjusted.log_z
-    for k in range(shifts.size):
-        ladder.offsets[k] = log_prior[k] - log_z[group, k] + shifts[k]
-
-
-@njit
 def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
     """Draw the beta of every chain with the estimates of its group, which are then adjusted."""
-    n_groups = adapting.gains.shape[0]
-    size = deltas.size // n_groups
+    n_groups, log_prior = adapting.gains.shape[0], adapting.rule.log_prior
+    size, log_z = deltas.size // n_groups, adapting.adjusted.log_z
     for group in range(n_groups):
-        set_offsets(group, adapting, ladder)
+        for k in range(log_prior.size):  # log-probabilities of betas given Delta = 0
+            ladder.offsets[k] = log_prior[k] - log_z[group, k] + adapting.shifts[k]
         for chain in range(group * size, (group + 1) * size):
             key = draw_key(run.seed, run.first_chain + chain, draw)
             move(chain, group, deltas[chain], key, ladder, adapting)

@@ -118,35 +118,22 @@ def n_words(n_units):
 
 
 @njit
-def read_row(row, words):
-    """Words of a row of zeros and ones."""
-    for word in range(words.size):
-        bits = 0
-        for i in range(word * LANES, min((word + 1) * LANES, row.size)):
-            bits |= np.int64(row[i]) << (i - word * LANES)
-        words[word] = bits
-
-
-@njit
 def read_rows(v):
     """Words of rows of zeros and ones, (n_chains, n_words)."""
-    words = np.zeros((v.shape[0], n_words(v.shape[1])), np.uint16)
-    for chain in range(v.shape[0]):
-        read_row(v[chain], words[chain])
+    n_chains, n_units = v.shape
+    words = np.zeros((n_chains, n_words(n_units)), np.uint16)
+    for chain in range(n_chains):
+        for i in range(n_units):
+            words[chain, i // LANES] |= np.int64(v[chain, i]) << (i % LANES)
     return words
 
 
 @njit
 def write_rows(words, v):
+    """Rows of zeros and ones from words."""
     for chain in range(v.shape[0]):
-        write_row(words[chain], v[chain])
-
-
-@njit
-def write_row(words, row):
-    """A row of zeros and ones from words."""
-    for i in range(row.size):
-        row[i] = f32((np.int64(words[i // LANES]) >> (i % LANES)) & 1)
+        for i in range(v.shape[1]):
+            v[chain, i] = f32((np.int64(words[chain, i // LANES]) >> (i % LANES)) & 1)
 
 
 @njit

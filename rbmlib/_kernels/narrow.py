@@ -18,7 +18,6 @@ from .simd import (
     absolute,
     bits_of,
     fma,
-    inline,
     join,
     load,
     mask_of,
@@ -106,18 +105,6 @@ def draw_hidden(x, layer, beta, step, key):
     return state & ((1 << n_hidden) - 1), join(total)
 
 
-@inline
-def _table_rows(state, width):
-    """Offsets of the six table rows that a hidden state selects."""
-    r0 = (state & 31) * width
-    r1 = (((state >> 5) & 31) + PATTERNS) * width
-    r2 = (((state >> 10) & 31) + 2 * PATTERNS) * width
-    r3 = (((state >> 15) & 31) + 3 * PATTERNS) * width
-    r4 = (((state >> 20) & 31) + 4 * PATTERNS) * width
-    r5 = (((state >> 25) & 31) + 5 * PATTERNS) * width
-    return r0, r1, r2, r3, r4, r5
-
-
 @njit
 def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
     """Draw the visible units, sixteen a word of ``bits``; returns the sum of the slopes of those
@@ -125,8 +112,13 @@ def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
     """
     scale, slope, offset = layer.scale, layer.slope, layer.offset
     k0, k1 = mixed_keys(key)
-    r0, r1, r2, r3, r4, r5 = _table_rows(state, tables.shape[2])
-    n_groups, total = tables.shape[0], spread(f32(0))
+    n_groups, width, total = tables.shape[0], tables.shape[2], spread(f32(0))
+    r0 = (state & 31) * width  # offsets of the six table rows that the hidden state selects
+    r1 = (((state >> 5) & 31) + PATTERNS) * width
+    r2 = (((state >> 10) & 31) + 2 * PATTERNS) * width
+    r3 = (((state >> 15) & 31) + 3 * PATTERNS) * width
+    r4 = (((state >> 20) & 31) + 4 * PATTERNS) * width
+    r5 = (((state >> 25) & 31) + 5 * PATTERNS) * width
     for word in range(bits.size):
         j = word * LANES
         y = load(tables, r0 + j) + load(tables, r1 + j)

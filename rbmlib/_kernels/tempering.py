@@ -49,26 +49,21 @@ class Tempering(NamedTuple):
 
 
 @njit
-def add_visit(sums, k, delta):
-    sums[0, k] += 1.0
-    sums[1, k] += delta
-    sums[2, k] += delta * delta
-
-
-@njit
 def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
     p = memory.p
     total = weigh(delta, betas, offsets, memory)
     u = uniform(0, key)
     new = search(p, memory.parts, u * total)
-    share, sums = 1.0 / total, tally.mixed[chain]
+    share, sums, visited = 1.0 / total, tally.mixed[chain], tally.visited[chain]
     for k in range(betas.size):
         q = p[k] * share
         sums[0, k] += q
         sums[1, k] += q * delta
         sums[2, k] += q * delta * delta
-    add_visit(tally.visited[chain], new, delta)
+    visited[0, new] += 1.0
+    visited[1, new] += delta
+    visited[2, new] += delta * delta
     note_end(chain, new, betas.size, tally.passages, tally.last_end)
     return new
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..results import (
     DISAGREEMENT,
@@ -62,7 +62,7 @@ class Evidence(NamedTuple):
         return not NEARLY <= self.second.share < HELD  # then the sum falls a little short
 
     @property
-    def best(self) -> Summed:
+    def best(self) -> Summed | Any:
         """The sum, with what lies outside by the base whose chains surely find more there."""
         more = self.second is not None and self.other.converged
         return self.second if more and apart(self.second, self.summed) > Z95 else self.summed
@@ -176,13 +176,6 @@ class Evidence(NamedTuple):
     # how far log Z is left open ---------------------------------------------------------------
 
     @property
-    def missed_one(self) -> bool:
-        """Whether the second base or a lower bound shows more than the first run found."""
-        return not (
-            apart(self.other, self.forward) < DISAGREEMENT and self._bound_gap <= DISAGREEMENT
-        )
-
-    @property
     def bounds_cross(self) -> bool:
         low, high = self.forward, self.backward
         error = math.hypot(low.mean_std_error, high.mean_std_error)
@@ -236,7 +229,8 @@ class Evidence(NamedTuple):
         more than the first run found, or the bounds cross, it bounds nothing.
         """
         crossed = self.bounds_cross or apart(self.backward, self.forward) <= -DISAGREEMENT
-        if self.missed_one or crossed:
+        agree = apart(self.other, self.forward) < DISAGREEMENT and self._bound_gap <= DISAGREEMENT
+        if crossed or not agree:
             return math.inf
         high = self.backward.log_z + MARKOV, self.backward.mean_log_z, self.forward.interval[1]
         end = max(end for end in high if not math.isnan(end))
@@ -303,17 +297,17 @@ def _above(name: str, gap: float, otherwise: str = "no run lies above the value"
 
 
 def reason(last: Evidence) -> str:
-    """What verifies the value, or what was looked for and could not be seen."""
+    """What failed; or what verifies the value, or was looked for and could not be seen."""
     checks, verdict = last.checks(), last.verdict
+    if failed := [str(check) for check in checks if not check.passed]:
+        return "; ".join(failed)
     if verdict == "exact":
         return f"{checks[0].name} all of Z"
     if verdict == "verified":
         return f"{checks[0]}, and {checks[1]}"
     bases = "one base" if last.one_base else "two bases"
-    looked_at = (
-        f"{bases}, both directions and modes" if last.sought else f"{bases} and both directions"
-    )
-    said = [f"all {len(checks)} checks of {looked_at} passed"]
+    more = ", both directions and modes" if last.sought else " and both directions"
+    said = [f"all {len(checks)} checks of {bases}{more} passed"]
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
@@ -354,6 +348,5 @@ def steps_needed(last: Evidence) -> str:
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
         return "no number of steps is in sight for an interval of ± 0.05"
-    unit = 10 ** max(0, int(math.log10(steps)) - 1)
     least = "at least " if last.forward.ess < MINIMUM_ESS else ""
-    return f"an interval of ± 0.05 takes {least}{math.ceil(steps / unit) * unit:,.0f} steps"
+    return f"an interval of ± 0.05 takes {least}{rounded_up(steps):,.0f} steps"

@@ -131,24 +131,14 @@ def log_z(
     if not last.passed:
         _warn_of(last, budget, can_have_data=not is_path and data is None)
     base_words = "base rate of data" if problem.of_data else "mean field"
-    settings = {
-        "rng": seed,
-        "base": "of the path" if is_path else base_words,
-        "budget_seconds": budget,
-        "n_steps": last.n_steps,
-        "n_chains": last.n_chains,
-    }
+    settings = {"rng": seed, "base": "of the path" if is_path else base_words}
+    settings |= {"budget_seconds": budget, "n_steps": last.n_steps, "n_chains": last.n_chains}
     estimate = last.estimate()
-    details = {"earlier_rounds": [earlier.n_steps for earlier in ran[:-1]]}
-    states = estimate.states
+    details = estimate.details | {"earlier_rounds": [earlier.n_steps for earlier in ran[:-1]]}
+    settings, states = estimate.settings | settings, estimate.states
     if not is_path and isinstance(rbm, RBM) and isinstance(rbm.visible, Spin):
         states = 2.0 * states - 1
-    return replace(
-        estimate,
-        settings=estimate.settings | settings,
-        details=estimate.details | details,
-        states=states,
-    )
+    return replace(estimate, settings=settings, details=details, states=states)
 
 
 # what is asked for --------------------------------------------------------------------------
@@ -162,9 +152,7 @@ def _in_bits(rbm, data):
         rows = checks.numeric("data", data, "(n_samples, n_visible)").astype(float)
         if rows.size and not (rows.min() < 0 and np.abs(rows).max() <= 1):
             came = f"data runs from {rows.min():g} to {rows.max():g}"
-            raise ValueError(
-                f"{came}: expected -1 and 1, the states of Spin; of bits, 2.0 * data - 1"
-            )
+            raise ValueError(f"{came}: expected -1 and 1, states of Spin; of bits, 2.0 * data - 1")
         data = (rows + 1) / 2
     return rbm.to_bits(), data
 
@@ -185,18 +173,14 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
     """The budget or the number of steps, of which one is None, and how many chains."""
     if n_steps is not None:
         if budget_seconds is not None:
-            raise ValueError(
-                f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}: expected one "
-                "of them; n_steps alone fixes the result"
-            )
+            came = f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}"
+            raise ValueError(f"{came}: expected one of them; n_steps alone fixes the result")
         n_steps = checks.count("n_steps", n_steps, most=MAX_STEPS)
         n_chains = N_CHAINS if n_chains is None else checks.count("n_chains", n_chains, FEWEST)
         return None, n_steps, n_chains
     if n_chains is not None:
-        raise ValueError(
-            f"n_chains is {n_chains!r} without n_steps: expected both or neither; a budget chooses "
-            "its chains"
-        )
+        came = f"n_chains is {n_chains!r} without n_steps"
+        raise ValueError(f"{came}: expected both or neither; a budget chooses its chains")
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
     budget = checks.number("budget_seconds", budget, meaning, above=0, most=MAX_SECONDS)
@@ -208,10 +192,9 @@ def _base(target, data):
     if isinstance(target, Path):
         raise ValueError("data is given with a path, which brings its base: expected one of them")
     if np.shape(data)[-1:] != (target.n_visible,):
-        raise ValueError(
-            f"data has shape {np.shape(data)}: expected (n_samples, {target.n_visible}), "
-            f"one column a visible unit of the model{target.visible.entries}"
-        )
+        meaning = f"(n_samples, {target.n_visible}), one column a visible unit of the model"
+        came = f"data has shape {np.shape(data)}"
+        raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
     if isinstance(target.visible, Binary):
         return base_rate(data)  # which refuses what is no data
     return base_rate(data, layer=target.visible)

@@ -15,13 +15,7 @@ from ..estimators.ais import ais
 from ..estimators.bar import bennett, bennett_error
 from ..estimators.reverse_ais import resampled, reverse_ais
 from ..numerics import ChainStream, cut, logmeanexp, logsumexp
-from ..results import (
-    Estimate,
-    needed_ess,
-    quietly,
-    skewed_interval,
-    summarise_log_weights,
-)
+from ..results import Estimate, needed_ess, quietly, skewed_interval, summarise_log_weights
 from ..sampling.anneal import sweep
 from ..schedules import linear
 from ..schedules.pilots import friction_coefficient
@@ -37,13 +31,9 @@ PILOT_LOOKS = 101
 EVEN = 0.25  # of the steps, spread evenly: a pilot may miss what a longer run will meet
 
 
+@quietly()  # the last round says what failed
 def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
     """What a round finds: a function of the problem, the steps and the chains alone."""
-    with quietly():  # the last round says what failed
-        return _three_runs(problem, n_steps, n_chains)
-
-
-def _three_runs(problem, n_steps, n_chains):
     rng, missed = np.random.default_rng([problem.seed, n_steps]), problem.missed
     first, second = problem.first, problem.second
     betas = schedule(first, n_steps, rng)

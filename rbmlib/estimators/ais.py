@@ -78,24 +78,13 @@ def ais(
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
     record = Record(path, betas, slopes, keep_chains)
-    v, log_weights = annealed(path, betas, stream, record, n_recorded)
-    settings = {"stream_seed": stream.seed, "n_temperatures": betas.size - 1}
-    more = {"n_sweeps": betas.size - 1, "settings": settings} | record.columns()
-    return of_weights("ais", log_weights, path, v, **more)
-
-
-def annealed(path, betas, stream, record, n_recorded):
-    """Chains from the base to the target, and their log-weights."""
-    v = path.sample_base(stream.n_chains, stream)
-    record(0, v, np.zeros(stream.n_chains))
-    steps = {*recorded_steps(betas.size - 1, n_recorded).tolist()} - {0}
-    v, log_weights = anneal(path, v, betas, stream, steps, record, record.needs_states)
-    return v, log_weights + path.log_z_base
-
-
-def recorded_steps(n_steps: int, n_recorded: int) -> np.ndarray:
-    """Steps 0..K at which a run is looked at, evenly spread."""
-    return np.unique(np.rint(np.linspace(0, n_steps, n_recorded)).astype(int))
+    v, n_steps = path.sample_base(n_chains, stream), betas.size - 1
+    record(0, v, np.zeros(n_chains))
+    looks = {*np.rint(np.linspace(0, n_steps, n_recorded)).astype(int).tolist()} - {0}
+    v, gains = anneal(path, v, betas, stream, looks, record, record.needs_states)
+    settings = {"stream_seed": stream.seed, "n_temperatures": n_steps}
+    more = {"n_sweeps": n_steps, "settings": settings} | record.columns()
+    return of_weights("ais", gains + path.log_z_base, path, v, **more)
 
 
 class Record:

@@ -10,7 +10,7 @@ with s the logistic function (Bennett; the maximum-likelihood solution of Shirts
 needs no weight to be typical: only work values that both processes reach.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,10 +55,6 @@ def bennett(forward, reverse) -> Bennett:
         return expit(w - log_z - m).sum() - expit(log_z + m - r).sum()
 
     low, high = min(w.min(), r.min()) - abs(m) - 1, max(w.max(), r.max()) + abs(m) + 1
-    while imbalance(low) <= 0:
-        low -= 10
-    while imbalance(high) >= 0:
-        high += 10
     log_z = brentq(imbalance, low, high, xtol=1e-12, rtol=1e-14)
     return Bennett(float(log_z), expit(w - log_z - m), expit(log_z + m - r))
 
@@ -136,10 +132,11 @@ def bar(
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
     settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
     settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
-    details: dict[str, Any] = {"overlap": 4 * root.slope, "families": families}
-    details |= {"forward": (below.log_mean, below.std_error)}
-    details |= {"reverse": (-above.log_mean, above.std_error), "reverse_ess": above.ess}
-    details["reverse_log_weights"] = reverse.tolist()
+    details = {
+        "overlap": 4 * root.slope, "families": families, "reverse_ess": above.ess,
+        "forward": (below.log_mean, below.std_error),
+        "reverse": (-above.log_mean, above.std_error), "reverse_log_weights": reverse.tolist(),
+    }  # fmt: skip
     found = [] if same else _checks(root, error, below.ess if shared else None)
     return results.finished(
         "bar", root.log_z, error, found, families, remedy="Use more betas, then more chains",

@@ -72,11 +72,10 @@ def mbar(
     """
     needs_joint_slope(path)
     n_chains = checks.count("n_chains", n_chains, 2)
-
-    def every(n_sweeps):
-        return -(-n_sweeps * n_chains // MAX_SAMPLES)
-
-    sample, about = tempered("mbar", path, betas, n_chains, n_sweeps, rng, record_every=every)
+    sample, about = tempered(
+        "mbar", path, betas, n_chains, n_sweeps, rng,
+        record_every=lambda n: -(-n * n_chains // MAX_SAMPLES),
+    )  # fmt: skip
     return _solved(sample, len(sample.delta) // BURN_IN, about)
 
 
@@ -280,10 +279,6 @@ class Problem:
             _, first, _ = self.moments(self.a, second=False)
             self.a[~known] -= np.log(first[~known])
 
-    def log_z(self) -> np.ndarray:
-        log_z = self.log_counts - self.a
-        return log_z - log_z[0]
-
     def covariance(self) -> np.ndarray | None:
         """Theta of Shirts & Chodera, eq. (D6), with the root of W'W for W; None: not connected."""
         per_sample = self.products / np.outer(*2 * [np.exp(self.log_counts)])
@@ -318,9 +313,9 @@ class Problem:
     def solution(self) -> MBARSolution:
         found = self.covariance()
         covariance = np.full(2 * self.betas.shape, np.inf) if found is None else found
-        std_error = np.sqrt(np.maximum(np.diag(covariance), 0))
+        std_error, log_z = np.sqrt(np.maximum(np.diag(covariance), 0)), self.log_counts - self.a
         how = self.gradient, self.n_iterations, bool(self.solved and found is not None)
-        return MBARSolution(self.log_z(), covariance, std_error, *how)
+        return MBARSolution(log_z - log_z[0], covariance, std_error, *how)
 
 
 def _newton_step(first, products, wanted) -> np.ndarray | None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
+from ..models.conversion import shown
 from ..models.enumeration import MOST_IN_A_TABLE, can_enumerate
 from ..models.rbm import RBM
 from ..numerics import ChainStream
@@ -29,13 +30,7 @@ STARTS = ("auto", "exact", "chains")
 
 @estimator
 def reverse_ais(
-    path: Path,
-    betas,
-    n_chains: int = 1000,
-    rng=None,
-    *,
-    start="auto",
-    n_burn_in: int = 1000,
+    path: Path, betas, n_chains: int = 1000, rng=None, *, start="auto", n_burn_in: int = 1000
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
@@ -113,20 +108,17 @@ def checked_start(path, start, n_chains: int):
         return given_states(path, start, n_chains)
     if not (isinstance(start, str) and start in STARTS):
         meaning = f"one of {STARTS}, or states (n_chains, n_visible)"
-        raise ValueError(f"start is {checks.named(start)}: expected {meaning}")
+        raise ValueError(f"start is {start!r:.60}: expected {meaning}")
     target = path.at(1.0)
-    layers, draws = isinstance(target, RBM), hasattr(target, "exact_samples")
-    counted = layers and can_enumerate(target)
+    counted = isinstance(target, RBM) and can_enumerate(target)
     if start == "auto":
         return "exact" if counted else "chains"
-    if layers:
-        draws = counted or target.log_z is not None or not target.hidden.conditional
+    draws = counted or hasattr(target, "exact_samples")
+    if isinstance(target, RBM) and not counted:
+        draws = target.log_z is not None or not target.hidden.conditional
     if start == "exact" and not draws:
-        came = f"a {type(target).__name__}"
-        if layers:
-            came += f" of {target.n_visible} visible and {target.n_hidden} hidden units"
         most = f"a model with at most {MOST_IN_A_TABLE:,} states of one layer, or a LeakyRBM"
-        held = f"start is 'exact', but the target is {came}"
+        held = f"start is 'exact', but the target is {shown(target)}"
         raise ValueError(f"{held}: expected {most}; use start='chains', or draws of your own")
     return start
 

@@ -149,8 +149,7 @@ def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, 
     source = checks.generator(rng)
     check_groups(n_chains, **options)  # all is checked before a pilot begins
     plan = planned(method, path, betas, n_sweeps, source, trips=TRIPS, prior=prior)
-    options |= {"prior": prior, "conditional": drawn_given(path)}
-    return Groups(path, plan.betas, n_chains, source, **options), plan
+    return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
 
 
 def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
@@ -173,10 +172,12 @@ class Groups:
 
     def __init__(
         self, path: Path, betas, n_chains: int, rng, *, n_groups: int, prior=None,
-        conditional: str = "joint", start: str = "pilot", jump: str = "global", mixed: bool = True,
+        conditional: str | None = None, start: str = "pilot", jump: str = "global",
+        mixed: bool = True,
     ):  # fmt: skip
         self.path, self.betas, self.start = path, checks.ladder(betas), start
-        self.n_chains, self.n_groups, self.conditional = int(n_chains), int(n_groups), conditional
+        self.n_chains, self.n_groups = int(n_chains), int(n_groups)
+        self.conditional = conditional or drawn_given(path)
         prior, source = checks.prior(prior, self.betas.size), checks.generator(rng)
         self.rule = Rule(prior, np.log(prior), jump == "local", bool(mixed))
         self.at_top = (np.arange(self.n_groups) % 2 == 1) & (start == "pilot")

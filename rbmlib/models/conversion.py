@@ -147,22 +147,13 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
     >>> round(float(rl.log_likelihood(rbm, rows, rl.exact(rbm)).mean()), 1)
     -159.3
     """
-    model = as_model("model", model)
-    if not hasattr(model, "log_density"):
-        meaning = f"a model with log_density, such as a BernoulliRBM{HOW_TO_MAKE_ONE}"
-        raise TypeError(f"model is {model!r:.60}: expected {meaning}")
-    of = getattr(log_z, "settings", {})
-    if isinstance(model, RBM):
-        data = checks.states("data", data, model.visible)
-        own = described(model)
-        if of.get("fingerprint", own["fingerprint"]) != own["fingerprint"]:
-            came = f"of another model ({of.get('model')}) than this one ({own['model']})"
-            meaning = "an estimate of the same weights and biases; or give the number"
-            raise ValueError(f"log_z is {came}: expected {meaning}")
-    else:
-        meaning = f"(n_states, {model.n_visible}), one column a unit of the model"
-        rows = np.atleast_2d(checks.numeric("data", data, meaning))
-        data = checks.array("data", rows, (None, model.n_visible), meaning)
+    model = as_rbm("model", model)
+    data = checks.states("data", data, model.visible)
+    of, own = getattr(log_z, "settings", {}), described(model)
+    if of.get("fingerprint", own["fingerprint"]) != own["fingerprint"]:
+        came = f"of another model ({of.get('model')}) than this one ({own['model']})"
+        meaning = "an estimate of the same weights and biases; or give the number"
+        raise ValueError(f"log_z is {came}: expected {meaning}")
     if not getattr(log_z, "converged", True):
         remedy = "run it longer, or give the number to accept it"
         warn(f"log_likelihood: log_z comes from an estimate whose checks failed; {remedy}")
@@ -170,7 +161,7 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
     value = getattr(log_z, "log_z", log_z)
     value = float(checks.array("log_z", value, (), "one number in nats, or an Estimate"))
     found = model.log_density(data) - value
-    if getattr(getattr(model, "visible", None), "values", None) is not None and len(found):
+    if model.visible.values is not None and len(found):
         _, first = np.unique(np.packbits(data > 0, axis=1), axis=0, return_index=True)
         excess = float(logsumexp(found[first]))  # of rows that differ
         if excess > 5 * error + ROUNDING:

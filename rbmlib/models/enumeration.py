@@ -49,12 +49,8 @@ def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:
 def smaller_side(rbm, most: float, what: str, remedy: str):
     """The model turned so that the hidden layer is the countable one of fewest states."""
     if not can_enumerate(rbm, most):
-        if rbm.visible.values is None and rbm.hidden.values is None:
-            meaning = f"{what} a layer whose states can be counted, such as rl.Binary"
-            raise ValueError(f"rbm is {rbm!r}: {meaning}; {remedy}")
-        came = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
-        meaning = f"{what} at most {int(np.log2(most))} units in one layer ({most:,} states)"
-        raise ValueError(f"rbm has {came}: {meaning}; {remedy}")
+        meaning = f"a layer of at most {most:,} states, {int(np.log2(most))} units of two values"
+        raise ValueError(f"rbm is {rbm!r}: {what} {meaning}; {remedy}")
     turned = n_states(rbm.visible) < n_states(rbm.hidden)
     return rbm.transposed() if turned else rbm
 
@@ -124,10 +120,15 @@ def blocks(rbm):
     n = int(n_states(rbm.hidden))
 
     def of_any(block):
-        h = states(rbm.hidden, np.arange(block * BLOCK, min((block + 1) * BLOCK, n)))
-        return rbm.hidden.own(h) + rbm.visible.cumulant(rbm.visible_field(h))
+        numbers = np.arange(block * BLOCK, min((block + 1) * BLOCK, n))
+        return hidden_log_density(rbm, states(rbm.hidden, numbers))
 
     return of_any, -(-n // BLOCK)
+
+
+def hidden_log_density(rbm, hidden):
+    """log p* of states of the hidden layer, but for `log_scale`."""
+    return rbm.hidden.own(hidden) + rbm.visible.cumulant(rbm.visible_field(hidden))
 
 
 def _highest(rbm):

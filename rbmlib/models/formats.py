@@ -13,8 +13,9 @@ entry ``units`` says otherwise. Nothing in a file is executed.
 from __future__ import annotations
 
 import contextlib
+import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,12 +60,12 @@ def _role(key: str) -> str | None:
     return next((role for role, end in spelt if re.fullmatch(ROLES[role], end)), None)
 
 
-def told(keys: Iterable[str], names: Names, what: str) -> dict[str, str]:
+def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
     """The keys of weights and biases: ``names``, or told by their names.
 
     Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
     """
-    keys = list(keys)
+    keys = [key for key in arrays if key != "units"]
     held = f"{what} holds {', '.join(map(repr, keys[:12])) or 'nothing'}"
     if isinstance(names, str):
         names = dict(part.partition("=")[::2] for part in names.split(","))
@@ -80,8 +81,11 @@ def told(keys: Iterable[str], names: Names, what: str) -> dict[str, str]:
     rest = [key for key in keys if key not in found.values()]
     if not unclear and not rest:
         return found
-    if len(unclear) == len(rest) == 1 and "bias" in rest[0].lower():
-        found[unclear[0]] = rest[0]
+    sizes = np.shape(arrays.get(found["weights"], ""))  # one row a visible unit, most likely
+    for role, n in zip(PARAMETERS[1:], sizes, strict=False):
+        alike = [key for key in rest if math.prod(np.shape(arrays[key])) == n]
+        if role in unclear and len(alike) == 1:
+            found[role] = alike[0]
     held += f", names that do not tell {', '.join(unclear)}" * bool(unclear)
     raise ValueError(
         f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
@@ -205,7 +209,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
 
 def of_foreign(arrays: Mapping, what: str, layout, names, units) -> tuple:
     """Layers, weights and log_scale of arrays that another program has named."""
-    found = told([key for key in arrays if key != "units"], names, what)
+    found = told(arrays, names, what)
     said = str(np.ravel(arrays.get("units", next(iter(UNITS))))[0])
     kind = UNITS[checks.one_of("units", said if units is None else units, UNITS)]
     known = LAYOUT_OF.get(_endings(found["weights"])[-1]) if names is None else None

@@ -52,7 +52,8 @@ class Layer:
         KINDS[cls.__name__] = cls
 
     def __init__(self, bias):
-        self.bias = checks.array("bias", bias, (None,), "(n_units,)", flatten=True)
+        name = f"bias of {type(self).__name__}"  # which of a model's layers is not yet known
+        self.bias = checks.array(name, bias, (None,), "(n_units,)", flatten=True)
 
     def __len__(self):
         return self.bias.shape[-1]

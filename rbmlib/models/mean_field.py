@@ -21,6 +21,7 @@ from .rbm import RBM
 
 N_DIRECTIONS = 6  # singular vectors, and units with the largest weights
 N_RANDOM = 12
+N_SWEEPS = 15  # of both layers, from each start
 WORTH_A_CHANGE = 1.0  # nats
 
 
@@ -33,15 +34,13 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
 
 def broad_lower_bound(rbm: RBM) -> float:
     """The largest L from hidden units that are all on, all off, or undecided: some milliseconds."""
-    return best_lower_bound(rbm, hidden=np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
+    return best_lower_bound(rbm, np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
 
 
-def best_lower_bound(rbm: RBM, visible=None, n_iterations: int = 15, hidden=None) -> float:
-    """The largest L found from many starts, and from ``visible`` means (n, n_visible) if given."""
+def best_lower_bound(rbm: RBM, hidden=None) -> float:
+    """The largest L found from ``hidden`` means (n, n_hidden), or from many starts."""
     hidden = starts(rbm) if hidden is None else hidden
-    if visible is not None:
-        hidden = np.concatenate([hidden, rbm.hidden_mean(visible)])
-    for _ in range(n_iterations):
+    for _ in range(N_SWEEPS):
         hidden = rbm.hidden_mean(rbm.visible_mean(hidden))
     return float(lower_bounds(rbm, rbm.visible_mean(hidden)).max())
 

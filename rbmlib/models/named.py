@@ -31,8 +31,8 @@ class BernoulliRBM(RBM):
 
     layers = (Binary, Binary)
 
-    def __init__(self, weights, visible_bias, hidden_bias, *, log_scale: float = 0.0):
-        w, b, a = parameters(weights, visible_bias, hidden_bias)
+    def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
+        w, b, a = parameters(weights, visible_bias, hidden_bias)  # which refuses None
         super().__init__(Binary(b), Binary(a), w, log_scale=log_scale)
 
     @classmethod

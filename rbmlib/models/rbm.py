@@ -281,8 +281,16 @@ def gradient(model: RBM, v) -> np.ndarray:
 
 
 def means(name: str, value, layer: Layer) -> np.ndarray:
-    """States or means of a layer; those of spins are no means of bits."""
-    found = checks.means(name, value, len(layer))
+    """States or means (n_states, n_units), or those of one state; of spins, no means of bits."""
+    meaning = f"(n_states, {len(layer)}), one column a unit of the model"
+    found = checks.numeric(name, value, meaning)
+    if found.ndim not in (1, 2) or found.shape[-1] != len(layer):
+        raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")
+    if found.dtype.kind == "f" and not (np.abs(found) <= checks.LARGEST_STATE).all():
+        expected = f"finite numbers, {checks.LARGEST_STATE:.0e} at most"
+        checks.refuse_nan(name, found, expected)
+        reached = np.abs(found).max()
+        raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {expected}")
     if isinstance(layer, Binary) and are_spins(found):
         raise ValueError(f"{name} holds {OF_SPINS}")
     return found

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import checks
 from ..context import bar
-from ..models.conversion import as_rbm, as_rbm_of_bits
+from ..models.conversion import as_rbm
 from ..models.layers import OF_SPINS, Binary, Layer, are_spins
 from ..models.mean_field import best_cover, families
 from ..models.rbm import RBM, limits
@@ -142,7 +142,6 @@ def layers_solutions(rbm: RBM, hidden) -> tuple[np.ndarray, np.ndarray]:
 
 def mean_field_biases(rbm: RBM, smoothings) -> list[np.ndarray]:
     """`mean_field_bias` of bits for several smoothings, of the same solutions."""
-    rbm = as_rbm_of_bits("rbm", rbm)
     starts = families(rbm, N_STARTS)
     with bar(len(starts) * N_ITERATIONS, "mean-field base") as shown:
         candidates = [_solutions(rbm, hidden, shown.update) for hidden in starts]

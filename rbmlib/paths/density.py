@@ -86,12 +86,9 @@ class DensityPath(Path):
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         return np.sqrt(self.base_variance) * rng.standard_normal((n_chains, self.n_coordinates))
 
-    def _log_base(self, x) -> np.ndarray:
-        scale = -x.shape[1] / 2 * np.log(2 * np.pi * self.base_variance)
-        return scale - (x**2).sum(axis=1) / (2 * self.base_variance)
-
     def base_and_slope(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        base = self._log_base(v)
+        scale = -v.shape[1] / 2 * np.log(2 * np.pi * self.base_variance)
+        base = scale - (v**2).sum(axis=1) / (2 * self.base_variance)
         return base, self.target.log_density(v) - base
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:

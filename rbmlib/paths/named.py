@@ -54,9 +54,7 @@ class GeometricPath(Polyline):
         rbm = as_rbm("rbm", rbm)
         if not rbm.hidden.conditional:
             meaning = "hidden units with a conditional, such as a BernoulliRBM"
-            remedy = (
-                "a LeakyRBM takes rl.LeakinessPath, others rl.Polyline with a move, or rl.exact"
-            )
+            remedy = "a LeakyRBM takes rl.LeakinessPath, others rl.Polyline with a move"
             raise TypeError(f"rbm is {shown(rbm)}: expected {meaning}; {remedy}")
         low, target, span = base_of(rbm, base), rbm, None
         if isinstance(rbm.visible, Gaussian):

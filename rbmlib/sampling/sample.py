@@ -158,9 +158,7 @@ def needs_joint_slope(path) -> None:
         raise ValueError(f"path is {came}: expected {meaning}")
 
 
-def given_states(
-    path, start, n: int, expected: str = "{} chains, but n_chains is {}: expected a state a chain"
-):
+def given_states(path, start, n: int):
     """``start``, if it holds n states of the path's models."""
     model = path.at(1.0)
     if hasattr(model, "visible"):
@@ -169,5 +167,5 @@ def given_states(
         width = getattr(model, "n_visible", None)
         start = checks.array("start", start, (None, width), f"(n_chains, {width})")
     if len(start) != n:
-        raise ValueError("start holds " + expected.format(len(start), n))
+        raise ValueError(f"start holds {len(start)} states: expected {n}, one a chain or replica")
     return start

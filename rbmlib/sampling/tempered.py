@@ -94,8 +94,8 @@ def simulated_tempering(
         for n, tally, kept in record.blocks(n_chains, mixed, last_end):
             v = temper(path, v, index, betas, offsets, n, stream, tally, kept, conditional)
     log_z_path = log_z_path - log_z_path[0] + path.log_z_base
-    about = {"log_z_path": log_z_path, "prior": prior, "mixed": mixed}
-    return record.sample(stream, **about, origin=origin, states=v, index=index)
+    of = {"log_z_path": log_z_path, "prior": prior, "mixed": mixed, "origin": origin}
+    return record.sample(stream, states=v, index=index, **of)
 
 
 def parallel_tempering(
@@ -144,14 +144,15 @@ def parallel_tempering(
     stream, index = ChainStream(rng, n_chains * k), np.tile(np.arange(k), n_chains)
     v = _replicas(path, betas, stream, n_chains, start, anneal_sweeps)
     swaps, turns = np.zeros((2, k - 1)), cycle((0, 1))
-    how = record.conditional, swaps, turns
+    conditional = record.conditional
     with bar(record.n_sweeps, "parallel tempering"):
         for n, tally, kept in record.blocks(index.size):
-            v = swap(path, v, index, betas, n, stream, tally, kept, *how)
-    log_z_path = np.r_[path.log_z_base, np.full(k - 1, np.nan)]
-    about = {"log_z_path": log_z_path, "prior": np.full(k, 1 / k), "mixed": None}
-    about |= {"origin": np.full(n_chains, -1), "swap_rates": swaps[0] / np.maximum(swaps[1], 1)}
-    return record.sample(stream, **about, states=v, index=index)
+            v = swap(path, v, index, betas, n, stream, tally, kept, conditional, swaps, turns)
+    return record.sample(
+        stream, log_z_path=np.r_[path.log_z_base, np.full(k - 1, np.nan)], mixed=None,
+        prior=np.full(k, 1 / k), origin=np.full(n_chains, -1), states=v, index=index,
+        swap_rates=swaps[0] / np.maximum(swaps[1], 1),
+    )  # fmt: skip
 
 
 class Record:
@@ -199,13 +200,13 @@ class Record:
         return TemperedSample(round_trips=self.passages / 2, **more)
 
 
-def _states(path, stream, n, start, words, *expected):
+def _states(path, stream, n, start, words):
     """Given ones, or draws of the base where ``start`` is one of some words."""
     if isinstance(start, (np.ndarray, list)):
-        return given_states(path, start, n, *expected)
+        return given_states(path, start, n)
     if isinstance(start, str) and start in words:
         return path.sample_base(n, stream)
-    raise ValueError(f"start is {checks.named(start)}: expected {' or '.join(words)}, or states")
+    raise ValueError(f"start is {start!r:.60}: expected {' or '.join(words)}, or states")
 
 
 def _begin(path, stream, n_chains, n_betas, start, index):
@@ -225,8 +226,7 @@ def _begin(path, stream, n_chains, n_betas, start, index):
 
 def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
     """K states for each of ``n_chains`` ladders, ladder by ladder."""
-    words, expected = ("base", "annealed"), "{} states: expected {}, K a ladder"
-    v = _states(path, stream, n_chains * betas.size, start, words, expected)
+    v = _states(path, stream, n_chains * betas.size, start, ("base", "annealed"))
     if isinstance(start, str) and start == "annealed":
         own = np.tile(betas, n_chains)
         for beta in betas[1:]:  # a replica stays at its beta once the others pass it

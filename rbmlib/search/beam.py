@@ -9,13 +9,12 @@ such a sum comes near it in milliseconds, and no sampler has a say in it.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from .. import checks
 from .._kernels import beam as kernel
 from .._kernels import threads
+from ..models.enumeration import hidden_log_density
 from ..models.gauges import in_bits
 from ..models.layers import Layer
 from ..models.rbm import RBM
@@ -45,11 +44,6 @@ class Beam:
     n_neighbours : int
         States that differ from one in one unit.
 
-    Raises
-    ------
-    ValueError
-        If the states of neither layer can be counted.
-
     Examples
     --------
     >>> import rbmlib as rl
@@ -66,10 +60,6 @@ class Beam:
 
     def __init__(self, rbm: RBM):
         sizes = [_bits(layer) for layer in (rbm.visible, rbm.hidden)]
-        if min(sizes) == np.inf:
-            raise ValueError(
-                f"rbm is {rbm!r}: expected a layer whose states can be counted, such as rl.Binary"
-            )
         self.turned = sizes[0] < sizes[1]
         self.small = rbm.transposed() if self.turned else rbm
         self._values = values = np.asarray(self.layer.values)
@@ -77,7 +67,7 @@ class Beam:
         self._n_units = len(self.layer) // values.shape[1]
         self._n_words = -(-self._n_units * self._digits // 64)
         self.n_neighbours = self._n_units * (len(values) - 1)
-        self.n_all = len(values) ** self._n_units if min(sizes) < 1000 else math.inf
+        self.n_all = len(values) ** self._n_units
         self._tables = _tables(self.small)
         self.n_states, self._table = 0, np.full(2, -1, np.int32)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
@@ -102,7 +92,7 @@ class Beam:
     def add(self, states) -> None:
         """States of the layer (n, n_units); those that the sum holds are not added again."""
         states = np.asarray(states, float)
-        self._insert(self._keys_of(self._indices(states)), _log_density(self.small, states))
+        self._insert(self._keys_of(self._indices(states)), hidden_log_density(self.small, states))
 
     def contains(self, states) -> np.ndarray:
         """Whether the sum holds each of the states (n, n_units): (n,) bool."""
@@ -118,12 +108,14 @@ class Beam:
         hold every state it can reach.
         """
         left = n_states // self.n_neighbours
+        fields = len(self.small.visible) if self._tables is None else 1
+        at_once = max(1, BLOCK // (self.n_neighbours * fields))
         while left > 0 and (waiting := np.flatnonzero(~self._expanded[: self.n_states])).size:
             n = min(left, max(BATCH, waiting.size // SHARE))
             chosen = waiting[np.argsort(-self._logs[waiting], kind="stable")[:n]]
             self._expanded[chosen] = True
             left -= chosen.size
-            for part in np.array_split(chosen, -(-chosen.size // self._at_once())):
+            for part in np.array_split(chosen, -(-chosen.size // at_once)):
                 self._insert(*self._neighbours(self._keys[part]))
 
     def of_visible(self, visible) -> np.ndarray:
@@ -131,10 +123,6 @@ class Beam:
         if self.turned:
             return visible
         return likeliest(self.layer, self.small.field(visible.astype(float)))
-
-    def _at_once(self):
-        fields = len(self.small.visible) if self._tables is None else 1
-        return max(1, BLOCK // (self.n_neighbours * fields))
 
     def _neighbours(self, keys):
         """Keys of the states that differ in one unit, and log p*."""
@@ -152,17 +140,15 @@ class Beam:
         changed[:, each, each % units] += step
         changed = (changed % n_values).reshape(-1, units)
         states = self._values[changed].reshape(len(changed), -1)
-        return self._keys_of(changed), _log_density(self.small, states)
+        return self._keys_of(changed), hidden_log_density(self.small, states)
 
     def _insert(self, keys, logs):
         needed = self.n_states + len(keys)
         if needed > len(self._keys):  # room for twice as many
             more = 2 * needed - len(self._keys)
             self._keys = np.pad(self._keys, ((0, more), (0, 0)))
-            self._logs, self._expanded = (
-                np.pad(self._logs, (0, more)),
-                np.pad(self._expanded, (0, more)),
-            )
+            self._logs = np.pad(self._logs, (0, more))
+            self._expanded = np.pad(self._expanded, (0, more))
             self._table = np.full(1 << (4 * needed).bit_length(), -1, np.int32)
             held = self._keys[: self.n_states], self._logs[: self.n_states]
             kernel.insert(*held, self._table, self._keys, self._logs, 0)
@@ -194,11 +180,6 @@ def _bits(layer) -> float:
         return np.inf
     n_values, width = layer.values.shape
     return len(layer) // width * np.log2(n_values)
-
-
-def _log_density(small, states):
-    """log p* of hidden states, but for `log_scale`."""
-    return small.hidden.own(states) + small.visible.cumulant(small.visible_field(states))
 
 
 def _tables(small):

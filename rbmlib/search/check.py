@@ -89,16 +89,13 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     checks.instance("path", path, Path, checks.PATH_MEANING)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if "terms" in estimate.settings:
-        raise ValueError(
-            f"estimate is {estimate.method}, a sum or difference: expected each of its terms with "
-            "the path of its own target"
-        )
+        meaning = "each of its terms with the path of its own target"
+        raise ValueError(f"estimate is {estimate.method}, a sum or difference: expected {meaning}")
     target, own = getattr(path, "rbm", None), estimate.settings.get("fingerprint")
     if isinstance(target, RBM) and own not in (None, described(target)["fingerprint"]):
-        raise ValueError(
-            f"estimate is of another model ({estimate.settings.get('model')}) than the path leads "
-            f"to ({described(target)['model']}): expected one of the same weights and biases"
-        )
+        model = estimate.settings.get("model")
+        came = f"of another model ({model}) than the path leads to ({described(target)['model']})"
+        raise ValueError(f"estimate is {came}: expected one of the same weights and biases")
     checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
     if model is not None and isinstance(states, np.ndarray):
@@ -265,7 +262,7 @@ def _with(estimate, found, numbers, verdict="") -> Estimate:
     every, verdict = [*_own(estimate), *found], verdict or estimate.verdict
     details = estimate.details | {"independent_check": numbers, "checks": every}
     said = " and ".join(map(str, found))
-    if verdict == "verified":
+    if verdict == "verified" or not all(check.passed for check in found):
         details["reason"] = said
     elif verdict == "consistent":
         worth = found[0].unit == "nats" or found[0].value >= WORTH_SAYING

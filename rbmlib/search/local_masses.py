@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import checks
-from ..models.conversion import as_rbm_of_bits
 from ..models.layers import Binary, Gaussian
 from ..models.rbm import RBM
 from ..numerics import ChainStream, logit, logsumexp, smoothed
@@ -64,7 +63,6 @@ def local_masses(
     if of_real_units(rbm):
         means, log_z = _modes_of_units(rbm)
     else:
-        rbm = as_rbm_of_bits("rbm", rbm)
         means, _, _, log_z = find_modes(rbm, rng=rng)
     n = min(n_modes, int((log_z > log_z[0] - WITHIN).sum()))
     means = means[:n]

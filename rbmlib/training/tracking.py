@@ -113,7 +113,7 @@ class LogZTracker:
             with self._timed("start"):
                 start, index, _ = self._start(path)
         else:
-            start, index = self._moved_on(rbm), None
+            start, index = self.sample, None  # the chains go on
         with self._timed("sampling"):
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
@@ -160,10 +160,6 @@ class LogZTracker:
         self._sampled()
         lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
         return float(np.hypot(self.noise, lag))
-
-    def _moved_on(self, rbm: RBM) -> TemperedSample:
-        """The chains that go on at ``rbm``."""
-        return self._sampled()
 
     def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k.
@@ -234,16 +230,12 @@ class LogZTracker:
                 self.update(rbm)
             with self._timed("tracking"):
                 means = {name: rbm.log_density(rows).mean() for name, rows in data.items()}
-                return self._seen() | {name: float(m) - self.log_z for name, m in means.items()}
+            names = ("log_z", "noise", "lag", "noise_with_lag")
+            seen = {name: getattr(self, name) for name in names}
+            seen |= {"log_z_error": self.std_error, "round_trips": self.round_trips.mean()}
+            return seen | {name: float(m) - self.log_z for name, m in means.items()}
 
         return look
-
-    def _seen(self) -> dict[str, float]:
-        return {
-            "log_z": self.log_z, "log_z_error": self.std_error, "noise": self.noise,
-            "lag": self.lag, "noise_with_lag": self.noise_with_lag,
-            "round_trips": self.round_trips.mean(),
-        }  # fmt: skip
 
     @contextlib.contextmanager
     def _timed(self, name: str):

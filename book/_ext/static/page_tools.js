@@ -5,11 +5,11 @@ for (const button of document.querySelectorAll(".page-tools button")) {
   const article = button.closest("article");
   const press = (hides) => {
     article.classList.toggle("no-code", hides);
-    button.setAttribute("aria-pressed", hides);
+    button.textContent = hides ? "Show the code" : "Hide the code";
   };
   button.hidden = false;
-  button.addEventListener("click", () => press(button.ariaPressed !== "true"));
-  press(button.ariaPressed === "true");
+  button.addEventListener("click", () => press(button.textContent === "Hide the code"));
+  press(button.textContent === "Show the code");
 }
 const reached = new ResizeObserver((entries) => {
   for (const { target } of entries) target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;

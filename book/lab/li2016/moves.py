@@ -60,7 +60,7 @@ def move_of(name: str, rbm):
     """The move of that name, for this leaky RBM."""
     one_of("kernel", name, MOVES)
     if name == "blockwise" and not has_orthogonal_columns(rbm.weights):
-        raise ValueError("kernel is 'blockwise', but the columns of the weights are not orthogonal")
+        raise ValueError("kernel is 'blockwise': expected weights with orthogonal columns")
     return MOVES[name]
 
 
