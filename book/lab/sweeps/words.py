@@ -23,7 +23,6 @@ from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
-from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain
 from .declare import one_of
 
@@ -64,7 +63,6 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {
     "two gaussians": testsystems.two_gaussians,
-    "two phases": lambda: first_order_rbm()[0],
     "ww_domain": ww_domain,
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
