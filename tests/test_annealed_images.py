@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.experiments.rts import same_states as experiments
+from rbmbook.experiments import carlson2016 as experiments
 from rbmbook.sweeps.words import ESTIMATORS
 
 RBM = rl.testsystems.random_rbm(6, 3, coupling=6.0, rng=0)

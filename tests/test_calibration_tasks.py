@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmbook.experiments.calibration import coverage
+from rbmbook.experiments import coverage
 
 BETAS = np.linspace(0, 1, 3)
 

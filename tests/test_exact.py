@@ -18,7 +18,6 @@ from helpers_stats import (
 from scipy.linalg import block_diag
 
 import rbmlib as rl
-from rbmbook.experiments.calibration.families import FAMILIES
 from rbmlib import BernoulliRBM
 from rbmlib.estimators.reverse_ais import checked_start
 from rbmlib.estimators.sample import tempered
@@ -176,17 +175,6 @@ def test_a_model_says_itself_what_is_known_of_it():
     assert checked_start(SimpleNamespace(at=lambda beta: Known()), "exact", 3) == "exact"
     with pytest.raises(TypeError, match="rbm is a GaussianMixture: expected a BernoulliRBM"):
         rl.exact(rl.testsystems.two_gaussians())
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_log_z_is_exact_and_a_seed_gives_one_model(name):
-    for seed in range(7):
-        rbm, log_z = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
-        assert log_z == pytest.approx(rl.exact(rbm).log_z, rel=0, abs=1e-8), seed
-    again, same = FAMILIES[name](np.random.default_rng(seed), scale=0.05)
-    assert log_z == same
-    np.testing.assert_array_equal(rbm.weights, again.weights)
-    np.testing.assert_array_equal(rbm.visible_bias, again.visible_bias)
 
 
 COUNTED = {

@@ -5,7 +5,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import gaussian_base
-from rbmbook.experiments.leaky_rbm import principal_gaussian
+from rbmbook.experiments.li2016 import principal_gaussian
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath, bracket_log_z
 from rbmlib import GaussianRBM, LeakyRBM
 

@@ -10,7 +10,6 @@ from helpers_stats import assert_no_rejection, chi_square_p, log_sum, probabilit
 from scipy.integrate import quad
 
 import rbmlib as rl
-from rbmbook import rivals
 from rbmlib import RBM, Binary, DoubleReLU, Gaussian, LeakyReLU, Potts, Spin
 from rbmlib.models.enumeration import states
 from rbmlib.paths.bases import layers_lower_bound
@@ -342,8 +341,6 @@ ESTIMATORS = {
     "mbar": lambda path, rng: rl.mbar(path, FEW, 100, 60, rng),
     "sams": lambda path, rng: rl.sams(path, FEW, 100, 100, rng),
     "wang_landau": lambda path, rng: rl.wang_landau(path, FEW, 50, 400, rng),
-    "smc": lambda path, rng: rivals.smc(path, BETAS, 400, rng),
-    "nrpt": lambda path, rng: rivals.nrpt(path, FEW, 20, 100, rng),
     "parallel tempering": lambda path, rng: rl.mbar_of_sample(
         rl.parallel_tempering(path, FEW, 20, 100, rng)
     ),
@@ -447,7 +444,6 @@ def test_spins_run_on_the_loops_of_bits(kinds):
         lambda path: rl.reverse_ais(path, BETAS, 50, 1),
         lambda path: rl.rts(path, FEW, 20, 50, 2, record_every=5),
         lambda path: rl.sams(path, FEW, 20, 50, 3),
-        lambda path: rivals.nrpt(path, FEW, 4, 50, 4),
     ):
         one, two = quiet(run, spins), quiet(run, bits)
         assert one.log_z == pytest.approx(two.log_z, abs=1e-10)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmbook.experiments import leaky_rbm
+from rbmbook.experiments import li2016
 from rbmbook.gaussian_base import bracket_log_z
 from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
@@ -20,10 +20,10 @@ SHORT = {"n_updates": 3, "n_sweeps": 1, "n_temperatures": 20, "learning_rate": 1
 @pytest.mark.parametrize(("kind", "falling"), [("leaky", True), ("gaussian", False)])
 def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, kind, falling):
     """Of all images, stood for by those of the subset in another order."""
-    parts = leaky_rbm.subset()
+    parts = li2016.subset()
     if task == "trained on all images":
         parts = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}
-        monkeypatch.setattr(leaky_rbm, "all_images", lambda: parts)
+        monkeypatch.setattr(li2016, "all_images", lambda: parts)
     run, more = ESTIMATORS[task](MODELS[f"{kind} of 20 units"](), 2, falling=falling, **SHORT)
     again = train_gaussian(
         parts["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
@@ -43,7 +43,7 @@ def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, ki
 
 
 def test_the_committed_images_are_split_into_2000_and_250_and_250():
-    images, scale, there = leaky_rbm.subset(), cifar10_scale(), load_cifar10()
+    images, scale, there = li2016.subset(), cifar10_scale(), load_cifar10()
     np.testing.assert_array_equal(images["train"], scale(there.train))
     held_out = np.concatenate([images["tuning"], images["test"]])
     np.testing.assert_array_equal(held_out, scale(there.test))
@@ -54,9 +54,9 @@ def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
     """No image for tuning is trained on, and the last 4,000 for training belong to no part."""
     number = np.arange(60_000, dtype=float)[:, None]
     whole = SimpleNamespace(train=number[:50_000], test=number[50_000:])
-    monkeypatch.setattr(leaky_rbm, "load_cifar10", lambda full: whole)
-    monkeypatch.setattr(leaky_rbm, "cifar10_scale", lambda: lambda rows: rows)
-    images = leaky_rbm.all_images.__wrapped__()
+    monkeypatch.setattr(li2016, "load_cifar10", lambda full: whole)
+    monkeypatch.setattr(li2016, "cifar10_scale", lambda: lambda rows: rows)
+    images = li2016.all_images.__wrapped__()
     assert {name: (x[0, 0], x[-1, 0], len(x)) for name, x in images.items()} == {
         "train": (0, 44_999, 45_000), "tuning": (45_000, 45_999, 1_000),
         "test": (50_000, 59_999, 10_000),

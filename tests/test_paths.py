@@ -24,10 +24,8 @@ from helpers_stats import (
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmbook import moments as code
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
 from rbmbook.li2016.moves import blockwise
-from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture
@@ -56,7 +54,6 @@ CASES = {
     "geometric from biases": lambda: rl.GeometricPath(BERNOULLI, BASE.visible_bias),
     "geometric from an RBM": lambda: rl.GeometricPath(BERNOULLI, BASE),
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
-    "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
     "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
@@ -69,7 +66,7 @@ CASES = {
     "density, hmc": lambda: rl.DensityPath(MIXTURE, 6.0, step_sizes=0.8),
     "density, random walk": lambda: Walk(MIXTURE, 6.0, step_sizes=[3, 1.2, 0.8], step_betas=KNOTS),
 }
-BETAS = np.array([0.0, 0.37, 1.0])  # no knot of moment averaging but the ends
+BETAS = np.array([0.0, 0.37, 1.0])  # no knot but the ends
 
 
 def stream_of(seed, n_chains, first=0) -> ChainStream:
@@ -437,47 +434,3 @@ def test_a_subclass_that_moves_in_its_own_way_is_asked():
     run = rl.ais(Still(rbm, np.zeros(8)), rl.schedules.linear(20), 50, rng=0)
     begun = Still(rbm, np.zeros(8)).sample_base(50, ChainStream(0, 50))
     assert np.array_equal(run.states, begun)
-
-
-def moments(rbm):
-    """E[v], E[h], E[v h'] by summing over all states."""
-    p = probabilities(rbm_table(rbm))
-    v, h = all_states(rbm.n_visible), all_states(rbm.n_hidden)
-    return p.sum(axis=1) @ v, p.sum(axis=0) @ h, v.T @ p @ h
-
-
-def test_knots_have_averaged_moments(monkeypatch):
-    """And the geometric path, the other way to average, has not."""
-    coupled, base = rl.testsystems.random_rbm(6, 4, coupling=3.0, rng=1), np.linspace(-1, 1, 6)
-    monkeypatch.setattr(code, "N_CHAINS", 500)
-    averaged, fits = code.moment_averaging_path(coupled, base, n_knots=3, n_updates=1000, rng=0)
-    first, last = moments(averaged.at(0.0)), moments(coupled)
-    geometric = rl.GeometricPath(coupled, base)
-    distance = {"fitted": [], "geometric": []}
-    for beta, knot in zip(averaged.knots[1:-1], averaged.models[1:-1], strict=True):
-        for name, model in (("fitted", knot), ("geometric", geometric.at(beta))):
-            ends = zip(moments(model), first, last, strict=True)
-            gaps = [np.abs(got - (1 - beta) * a - beta * b).max() for got, a, b in ends]
-            distance[name].append(max(gaps))
-    # 500 chains: an average moment is known to about 0.5 / sqrt(500 x 50 sweeps apart)
-    assert max(distance["fitted"]) < 0.03
-    assert min(distance["geometric"]) > max(distance["fitted"])
-    assert fits.shape == (3,)
-    assert fits.max() < 0.02
-
-
-def test_fits_stand_at_their_knots_and_the_second_half_is_averaged(monkeypatch):
-    """With steps of next to no length every fit stays at the target. What it misses is then
-    1 - beta of the way to the base, and it moves by that times the sum of its rates: of four
-    updates 1, r, r^2, r^3, r = 0.1^(1/4), where the last two are averaged."""
-    rbm, rate = rl.testsystems.random_rbm(6, 4, coupling=3.0, rng=1), 1e-7
-    monkeypatch.setattr(code, "N_CHAINS", 1000)
-    monkeypatch.setattr(code, "RATE", rate)
-    base = np.linspace(-1, 1, 6)
-    path, fits = code.moment_averaging_path(rbm, base, n_knots=3, n_updates=4, rng=0)
-    missed = fits / (1 - path.knots[1:-1])
-    np.testing.assert_allclose(missed, missed.mean(), rtol=0.1)
-    step = (path.models[1].weights - path.models[2].weights) / rate
-    r = 0.1**0.25
-    moved = np.sqrt(np.mean(step**2)) / fits[0]
-    assert moved == pytest.approx(1 + r + r**2 + r**3 / 2, rel=0.08)

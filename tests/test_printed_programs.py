@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.experiments import sams as printed
+from rbmbook.experiments import wang as printed
 from rbmbook.sweeps.words import ESTIMATORS, PATHS
 from rbmlib import datasets
 

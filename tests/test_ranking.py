@@ -158,25 +158,9 @@ def test_intervals_of_the_effort_hold(n):
     assert (0.85 if n == 20 else 0.92) < np.mean(inside) < 0.985
 
 
-def test_doublings_are_powers_of_what_a_cost_grows_with():
-    """Seconds n m**2 chains sweeps**3, and memory of the weights."""
-    sizes = [(8, 6), (4, 6), (16, 6), (8, 3), (8, 12)]
-    work = [(*size, 10, 5) for size in sizes] + [(8, 6, 20, 5), (8, 6, 10, 10)]
-    table = pd.DataFrame(work, columns=["n_visible", "n_hidden", "n_chains", "n_sweeps"])
-    n, m, chains, sweeps = table.to_numpy().T
-    table = table.assign(method="AIS", seconds=n * m**2 * chains * sweeps**3, megabytes=n * m)
-    (row,) = ranking.doublings(table).to_dict("records")
-    assert [row[f"seconds, {x}"] for x in ("visible", "hidden", "chains", "sweeps")] == [2, 4, 2, 8]
-    assert [row[f"megabytes, {x}"] for x in ("visible", "hidden", "sweeps")] == [2, 2, 1]
-    assert (row["seconds"], row["n"], row["sweeps"]) == (8 * 36 * 10 * 5**3, 8, 5)
-
-
 def test_runs_of_different_sweeps_are_drawn_apart():
     """They share no seeds; methods of one sweep do."""
     draws, errors = ranking._Draws(50, seed=0), normal(0)
     one, same, other = (draws.means(errors, source) for source in ("compare", "compare", "start"))
     assert one.tolist() == same.tolist()
     assert (one != other).mean() > 0.9
-
-
-# rows of tables, by hand ----------------------------------------------------------------------

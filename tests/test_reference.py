@@ -1,14 +1,20 @@
 """The reference set: joined as it says, equal to its runs, and right where it can be checked."""
 
 import math
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers_book import REPOSITORY
 
 import rbmlib as rl
-from rbmbook import load_reference, reference
+from rbmbook import load_reference
 from rbmlib.datasets.register import RBMS
+
+sys.path.insert(0, str(REPOSITORY / "data"))
+
+import make_reference as reference
 
 ROW = {
     "model": "pcd_200", "estimator": reference.BOTH, "base": "base rate",

@@ -1,8 +1,7 @@
-"""Other tools and ways beside ours, and growth with size: stored rows, and what made them."""
+"""Other tools beside ours: stored rows, and what made them."""
 
 import sys
 
-import numpy as np
 import pandas as pd
 import pytest
 from helpers_book import BOOK, REPOSITORY
@@ -12,7 +11,6 @@ from rbmbook import load_reference
 
 sys.path.insert(0, str(BOOK / "_tools"))
 
-import compare_growth
 import compare_rivals
 
 
@@ -38,19 +36,3 @@ def test_the_procedure_of_pydeep_is_unbiased_where_enumeration_knows():
     found = compare_rivals.pydeep(rbm, "its defaults", (500, 100), 0, None)
     exact = rl.exact(rbm).log_z
     assert abs(found["log_z"] - exact) < 4 * found["std_error"] < 0.2
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
-def test_memory_is_the_most_that_a_run_holds_and_not_what_was_there_before():
-    before, freed = np.ones(5_000_000), np.ones(25_000_000)  # 40 and 200 megabytes
-    del freed
-
-    def run(path, n_chains, n_sweeps):
-        for _ in range(n_sweeps):
-            held = np.ones(n_chains * 125_000)  # a megabyte a chain, given back before the next
-            held += 1
-            del held
-
-    _, megabytes = compare_growth.measured(run, None, 50, 3, 2)
-    assert 45 < megabytes < 60
-    assert before.size  # kept until here

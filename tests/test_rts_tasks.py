@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.experiments.rts import same_states as rts  # registers its words
+from rbmbook.experiments import carlson2016 as rts  # registers its words
 from rbmbook.sweeps.words import ESTIMATORS
 
 BETAS = rl.schedules.linear(9)

@@ -8,8 +8,7 @@ from helpers_stats import all_states
 from scipy.special import softmax
 
 import rbmlib as rl
-from rbmbook.rivals.nrpt import equal_rejection
-from rbmbook.schedules import algorithm_3, gms13, varopt_by_iteration
+from rbmbook.schedules import gms13, varopt_by_iteration
 from rbmlib import schedules
 from rbmlib.numerics import cut
 from rbmlib.schedules.pilots import slope_variance
@@ -60,7 +59,7 @@ def is_a_schedule(betas, n):
 
 
 @pytest.mark.parametrize("n", [1, 7, 3000])
-@pytest.mark.parametrize("cut", [schedules.varopt, schedules.friction, equal_rejection])
+@pytest.mark.parametrize("cut", [schedules.varopt, schedules.friction])
 def test_schedules_of_a_pilot_rise_from_0_to_1(pilot, cut, n):
     is_a_schedule(cut(pilot, n), n)
 
@@ -83,20 +82,6 @@ def test_varopt_has_the_least_predicted_variance(pilot):
     wobble = schedules.varopt(pilot, n, smoothing=1)
     wobble = wobble + 0.002 * np.sin(2 * np.pi * np.arange(n + 1) / n)
     assert best < schedules.predicted_variance(pilot, np.sort(np.clip(wobble, 0, 1)))
-
-
-def test_rejection_is_half_the_mean_difference(pilot):
-    """Brute force over all pairs of weighted chains, at every recorded beta."""
-    slopes, log_weights = pilot.trace["chain_slopes"], pilot.trace["chain_log_weights"]
-    weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-    weights /= weights.sum(axis=1, keepdims=True)
-    gaps = np.abs(slopes[:, :, None] - slopes[:, None, :])
-    rejection = 0.5 * np.einsum("ri,rj,rij->r", weights, weights, gaps)
-    lengths = np.diff(pilot.betas) * (rejection[1:] + rejection[:-1]) / 2
-    position = np.concatenate([[0], np.cumsum(lengths)])
-    expected = np.interp(np.arange(301) / 300 * position[-1], position, pilot.betas)
-    found = equal_rejection(pilot, 300, smoothing=0.05)  # of its own point alone
-    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 def test_the_variance_foretold_takes_g_in_the_middle_of_steps(pilot):
@@ -187,6 +172,22 @@ def test_gms13_follows_enumerated_moments(rbm, path):
 def test_wrong_sweeps_are_named(path):
     with pytest.raises(ValueError, match="n_burn_in, 5"):
         gms13(path, 10, n_sweeps=5, n_burn_in=5)
+
+
+def algorithm_3(betas, max_step, printed, tolerance=1e-6, most=1000):
+    """Kiwaki's Algorithm 3 in its own order: clip steps, sum them, set the flag, stretch.
+
+    ``printed``: a sum within the tolerance of 1 makes the flag false; as is meant, a sum beyond it
+    does. Betas, and the rounds after which it stopped, ``most`` if it never would.
+    """
+    steps, rounds, no_change = np.diff(betas), 0, False
+    while not no_change and rounds < most:
+        rounds += 1
+        steps[:-1] = np.minimum(steps[:-1], max_step)  # the last step is left out, as printed
+        total = steps.sum()
+        no_change = (abs(total - 1) < tolerance) != printed
+        steps[:-1] /= total
+    return np.concatenate([[0.0], np.cumsum(steps)]), rounds
 
 
 @pytest.mark.parametrize("cap", [0.015, 0.012])

@@ -7,7 +7,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.experiments import estimate
-from rbmbook.experiments.tap import BEGINS, ENDS, cycle_length, iterate, iterates
+from rbmbook.experiments.wang import BEGINS, ENDS, cycle_length, iterate, iterates
 
 
 def begin(rbm, seed: int = 0):

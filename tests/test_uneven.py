@@ -7,7 +7,6 @@ from scipy.integrate import cumulative_trapezoid
 
 import rbmlib as rl
 from rbmbook.carlson2016.estimators import bootstrap_tempered
-from rbmbook.moments import moment_averaging_path
 from rbmbook.schedules import gms13
 from rbmlib import schedules
 from rbmlib.estimators.rts import EMPTY
@@ -246,9 +245,11 @@ def test_friction_cuts_cells_of_unequal_width_at_their_own_ends():
 
 
 def test_gms13_at_a_bend_takes_the_slope_of_its_own_side():
-    """Moment averaging turns at its knots: moments by enumeration, slopes before and after."""
+    """A path through more models turns at its knots: slopes before and after, by enumeration."""
     rbm = rl.testsystems.random_rbm(6, 4, coupling=7.0, rng=5)
-    path, _ = moment_averaging_path(rbm, np.linspace(-1, 1, 6), n_knots=4, n_updates=100, rng=0)
+    base = rl.BernoulliRBM(np.zeros((6, 4)), np.linspace(-1, 1, 6), np.zeros(4))
+    between = [rl.testsystems.random_rbm(6, 4, coupling=c, rng=5) for c in (2.0, 3.0, 5.0)]
+    path = rl.Polyline([base, *between, rbm])
     knots, states = np.asarray(path.knots), all_states(6)
     before, after = [], []
     for beta in knots:

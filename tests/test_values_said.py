@@ -9,10 +9,9 @@ from scipy import stats
 
 import rbmlib as rl
 from rbmbook.carlson2016.estimators import transition_rts
-from rbmbook.experiments import tracking
+from rbmbook.experiments import carlson2016
+from rbmbook.experiments.kiwaki2015 import two_way_ais
 from rbmbook.experiments.reference import _both_directions
-from rbmbook.experiments.rts import same_states as rts
-from rbmbook.experiments.varopt import annealing
 from rbmlib.__main__ import main
 from rbmlib.automatic.problem import Problem
 from rbmlib.automatic.three_runs import three_runs
@@ -94,7 +93,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
 
 def test_columns_of_annealed_tasks_say_which_way(path):
     betas = rl.schedules.linear(12)
-    run, columns = quiet(annealing.two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)
+    run, columns = quiet(two_way_ais, path, betas, 5, n_chains=60, n_reversed=40)
     forward = quiet(rl.ais, path, betas, 60, 5, n_recorded=2)
     assert (run.log_z, run.ess) == (forward.log_z, forward.ess)
     assert columns["variance"] == pytest.approx(forward.log_weights.var(ddof=1))
@@ -109,7 +108,7 @@ def test_columns_of_annealed_tasks_say_which_way(path):
     assert columns["ess_low"] < forward.ess < columns["ess_high"]
     assert columns["variance_low"] < columns["variance"] < columns["variance_high"]
     assert columns["largest_step"] == pytest.approx(1.0)
-    _, columns = quiet(annealing.two_way_ais, path, betas, 5, n_chains=60, n_reversed=0)
+    _, columns = quiet(two_way_ais, path, betas, 5, n_chains=60, n_reversed=0)
     assert "reverse_mean" not in columns
 
 
@@ -128,8 +127,10 @@ def test_columns_of_both_directions(path):
 
 def test_columns_of_priors_and_short_runs(path):
     """Variances over runs, of which estimator, and the bias beside its own estimate."""
-    _, columns = quiet(rts._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5)
-    guess, begun = rts.short_start(path, BETAS, 5, 32, 1000)
+    _, columns = quiet(
+        carlson2016._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5
+    )
+    guess, begun = carlson2016.short_start(path, BETAS, 5, 32)
     source = np.random.default_rng([5, 2])
     settled = rl.simulated_tempering(path, BETAS, guess, 32, 5, source, record_every=5, **begun)
     sample = rl.simulated_tempering(path, BETAS, guess, 32, 60, source, start=settled)
@@ -146,10 +147,10 @@ def test_columns_of_priors_and_short_runs(path):
 
 def test_the_test_column_of_tracking_is_of_the_test_set():
     """Mean log-likelihoods of the three sets, recomputed from the model at the look."""
-    tracking._tracked_training.cache_clear()
+    carlson2016._tracked_training.cache_clear()
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM(0.05 * rng.normal(size=(180, 3)), np.full(180, -1.0), np.zeros(3))
-    looks = tracking._tracked_training(rbm, 1, 2, 2, (1e-4, 1e-4, 0), 100, 0.2, 30, 2)
+    looks = carlson2016._tracked_training(rbm, 1, 2, 2, (1e-4, 1e-4, 0), 100, 0.2, 30, 2)
     data = load_dna()
     model, seen = looks[-1]
     sets = {"train": data.train[:1400], "validation": data.train[1400:], "test": data.test}

@@ -5,7 +5,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook.experiments import book_sweep
-from rbmbook.experiments.varopt import trainings
+from rbmbook.experiments import kiwaki2015 as trainings
 from rbmbook.sweeps.words import ESTIMATORS, load_model
 
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=4.0, rng=0)

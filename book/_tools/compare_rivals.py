@@ -1,4 +1,4 @@
-"""What other people's tools say of log Z, with about the processor time of the sweep `compare`.
+"""What other people's tools say of log Z, with about the processor time of the table `compare`.
 
     python -m venv rivals && rivals/bin/pip install rbms==0.5.0 torch==2.15.0 pymbar==4.0.3 \\
         scikit-learn==1.9.1 numba==0.68.1 pandas pyyaml tqdm pooch
@@ -20,8 +20,8 @@ import pandas as pd
 from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
-from rbmbook import load_reference, rivals
-from rbmbook.experiments import compare
+from rbmbook import load_reference
+from rbmbook.neighbours import bar_of_sample
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.sampling import parallel_tempering, planning
 
@@ -79,14 +79,14 @@ def scikit_learn(rbm, setting, work, seed, log_z):
 
 
 def tempered(rbm, work, seed):
-    """States of parallel tempering as recipe "parallel tempering" of the chapter draws them."""
+    """States of parallel tempering, as the runs of `compare` drew them, and how many not to use."""
     rng, path = np.random.default_rng([seed, 29]), rl.GeometricPath(rbm, base=base_rate())
-    betas, _ = planning.own_ladder(path, rng, compare.PER_LENGTH)
+    betas, _ = planning.own_ladder(path, rng, 2)
     sample = parallel_tempering(
-        path, betas, compare.N_LADDERS, work[0], rng, start="annealed",
-        anneal_sweeps=compare.ANNEAL_SWEEPS, record_every=max(1, work[0] // 500),
+        path, betas, 8, work[0], rng, start="annealed", anneal_sweeps=3,
+        record_every=max(1, work[0] // 500),
     )  # fmt: skip
-    return sample, int(compare.SKIP * len(sample.delta))
+    return sample, len(sample.delta) // 10
 
 
 def base_rate():
@@ -113,7 +113,7 @@ def pymbar(rbm, setting, work, seed, log_z):
 
 def of_states(rbm, setting, work, seed, log_z):
     sample, skip = tempered(rbm, work, seed)
-    run = rivals.bar_of_sample(sample, skip=skip)
+    run = bar_of_sample(sample, skip=skip)
     return {"log_z": run.log_z, "std_error": run.std_error, "converged": int(run.converged)}
 
 

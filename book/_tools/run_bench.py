@@ -2,7 +2,7 @@
 
     python book/_tools/run_bench.py PROGRAM answers.csv [--bench FOLDER]
 
-Programs are methods of this library (log_z, ais, bar, rts, sams, smc, nrpt, tap), each with its
+Programs are methods of this library (log_z, ais, bar, rts, sams, tap), each with its
 defaults, from the base that knows nothing of the model's making, and those of others: numpy,
 scikit-learn, rbms (which needs PyTorch). These are annealed importance sampling with 100 chains of
 1,000 steps, as a user of each would call it, on models of bits. None has a rule of when to trust
@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import rbmlib as rl
-from rbmbook import bench, rivals
+from rbmbook import bench
 
 BENCH = Path(__file__).parents[2] / "data" / "bench"
 COLUMNS = ["name", "log_z", "std_error", "trusted", "seconds"]
@@ -37,8 +37,6 @@ OURS = {
     "bar": lambda model, path: rl.bar(path, ANNEALING, 500, rng=0),
     "rts": lambda model, path: rl.rts(path, LADDER, 100, 2000, rng=0),
     "sams": lambda model, path: rl.sams(path, LADDER, 100, 2000, rng=0),
-    "smc": lambda model, path: rivals.smc(path, n_chains=1000, rng=0),
-    "nrpt": lambda model, path: rivals.nrpt(path, rng=0),
     "tap": lambda model, path: rl.tap(model),
 }
 

@@ -18,12 +18,12 @@ def load_reference() -> dict[str, Any]:
     """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
 
     All values are in nats. ``log_z`` is exact (``std_error`` 0), or joined from ``n_runs`` runs of
-    independent methods (`rbmbook.reference`), whose ``chi_squared`` about their mean has ``n_runs -
-    1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and of reverse
-    annealing, with their standard errors: in expectation they bracket log Z, the upper one as far
-    as the reverse chains began at draws of the model. ``settled`` says that the value is exact, or
-    that runs of two methods or more, without a flag, agree (chance of their ``chi_squared`` at
-    least 0.001) with a standard error of at most 0.02 nats.
+    independent methods (`data/make_reference.py`), whose ``chi_squared`` about their mean has
+    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
+    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
+    one as far as the reverse chains began at draws of the model. ``settled`` says that the value is
+    exact, or that runs of two methods or more, without a flag, agree (chance of their
+    ``chi_squared`` at least 0.001) with a standard error of at most 0.02 nats.
     """
     import pandas as pd
 

@@ -18,7 +18,6 @@ from rbmlib import datasets
 
 from . import plots
 from .datasheet import load_reference
-from .plots import METHOD_COLOURS
 from .tables import number
 
 PRECISION = 0.05  # nats
@@ -237,34 +236,6 @@ def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int =
     return found.sort_values("effort", ignore_index=True)
 
 
-def doublings(table: pd.DataFrame) -> pd.DataFrame:
-    """What a run costs, and how many times that with twice the units, chains or sweeps.
-
-    ``table`` is that of book/_tools/compare_growth.py, whose first row of a method is the size
-    that others double or halve. Of units the factor is the root of double over half.
-    """
-    rows = []
-    for method, part in table.groupby("method", sort=False):
-        costs = part.set_index(["n_visible", "n_hidden", "n_chains", "n_sweeps"])
-        (n, m, chains, sweeps), costs = costs.index[0], costs[["seconds", "megabytes"]]
-        here = costs.loc[(n, m, chains, sweeps)]
-        factors = {
-            "visible": np.sqrt(
-                costs.loc[(2 * n, m, chains, sweeps)] / costs.loc[(n // 2, m, chains, sweeps)]
-            ),
-            "hidden": np.sqrt(
-                costs.loc[(n, 2 * m, chains, sweeps)] / costs.loc[(n, m // 2, chains, sweeps)]
-            ),
-            "chains": costs.loc[(n, m, 2 * chains, sweeps)] / here,
-            "sweeps": costs.loc[(n, m, chains, 2 * sweeps)] / here,
-        }
-        row = {"method": method, "n": n, "m": m, "chains": chains, "sweeps": sweeps, **here}
-        for what, factor in factors.items():
-            row |= {f"{cost}, {what}": value for cost, value in factor.items()}
-        rows.append(row)
-    return pd.DataFrame(rows).set_index("method")
-
-
 def in_words(seconds: float) -> str:
     """Seconds with two digits: 0.34 s, 12 s, 5.4 min, 2.1 h.
 
@@ -353,24 +324,6 @@ def honesty(sweep: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def growth(costs: pd.DataFrame) -> pd.DataFrame:
-    """What a run costs and what grows with what, of the table of `doublings`."""
-    found = costs.reindex([m for m in METHODS if m in costs.index])
-    rows = [
-        {
-            "method, chains × sweeps": f"{method}, {row['chains']:.0f} × {row['sweeps']:.0f}",
-            "time": in_words(row["seconds"]),
-            "time × if hidden double": f"{row['seconds, hidden']:.1f}",
-            "time × if visible double": f"{row['seconds, visible']:.1f}",
-            "MB": number(row["megabytes"], 2),
-            "MB × if chains double": f"{row['megabytes, chains']:.1f}",
-            "MB × if sweeps double": f"{row['megabytes, sweeps']:.1f}",
-        }
-        for method, row in found.iterrows()
-    ]
-    return pd.DataFrame(rows)
-
-
 def error_of_tool(runs: pd.DataFrame) -> str:
     """Root mean squared error of runs of another tool, with its sign, and what the tool says."""
     if runs.empty:
@@ -412,17 +365,11 @@ def live(runs: Mapping[str, list], known: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# figures -----------------------------------------------------------------------------------
+# figure ------------------------------------------------------------------------------------
 
 LOOKS = {"AIS, linear": "linear"}  # methods with the look of another name
-MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of a figure
+MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of the figure
 SHOWN = ("AIS, linear", "AIS", "BAR", "SMC", "RTS", "MBAR", "SAMS", "NRPT", "log_z", "TAP2")
-
-
-def look(name: str, **more) -> dict:
-    """Colour, marker, line and label of a method of the comparison."""
-    known = plots.method(LOOKS.get(name, name), name)
-    return known | {"marker": MARKERS.get(name, known["marker"])} | more
 
 
 def race(table, models):
@@ -436,7 +383,8 @@ def race(table, models):
         of_model = table[(table["model"] == model) & (table["n"] >= 2)]
         for name in (m for m in SHOWN if m in set(of_model["method"])):
             part = of_model[of_model["method"] == name].sort_values("seconds")
-            points = look(name, linestyle="", markersize=8)
+            points = plots.method(LOOKS.get(name, name), name) | {"linestyle": "", "markersize": 8}
+            points["marker"] = MARKERS.get(name, points["marker"])
             new, old = (part[(part["source"] == "compare") == is_new] for is_new in (True, False))
             ax.plot(new["seconds"], new["rmse"], color=points["color"], lw=0.8, alpha=0.5)
             (shown[name],) = ax.plot(new["seconds"], new["rmse"], **points)
@@ -451,28 +399,3 @@ def race(table, models):
     handles = [shown[m] for m in order]
     figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)
     return axes
-
-
-def refused_swaps(runs: dict):
-    """Share of swaps refused along the ladders of two runs of tempering: equal steps, and tuned."""
-    _, ax = plt.subplots(figsize=(7.5, 3.2))
-    for (name, run), colour in zip(runs.items(), ("#8a6d00", METHOD_COLOURS["NRPT"]), strict=True):
-        middle = (run.betas[1:] + run.betas[:-1]) / 2
-        refused = run.details["rejection"]
-        ax.plot(middle, refused, "o-", markersize=4, color=colour, label=name)
-    ax.set(xlabel="β between the two of a pair", ylabel="share of swaps refused", ylim=(0, 1.05))
-    ax.legend()
-    return ax
-
-
-def two_phases(cells):
-    """Error against seconds on the model of two phases, a line a method."""
-    figure, ax = plt.subplots(figsize=(7.5, 4.2))
-    for name, part in cells.sort_values("seconds").groupby("method", sort=False):
-        ax.plot(part["seconds"], part["rmse"], **look(name, markersize=7))
-    ax.axhline(0.05, color="black", lw=0.8, ls=":")
-    ax.set(xscale="log", yscale="log", xlabel="seconds of one processor")
-    ax.xaxis.set_minor_formatter("")
-    ax.set_ylabel("root mean squared error (nats)")
-    figure.legend(loc="outside right upper", fontsize=9)
-    return ax

@@ -85,32 +85,3 @@ def fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray,
         f"{n_iterations} rounds; smooth g more, or use rl.schedules.varopt"
     )
     return t, curve
-
-
-def algorithm_3(betas, max_step: float, printed: bool, tolerance=1e-6, most=1000):
-    """Kiwaki's Algorithm 3 in its own order: clip steps, sum them, set the flag, stretch.
-
-    Parameters
-    ----------
-    betas : (K + 1,) floats
-        Rising from 0 to 1.
-    max_step : float
-        Largest step that is allowed.
-    printed : bool
-        Whether a sum within the tolerance of 1 makes the flag false, as printed, or a sum beyond
-        it, as is meant.
-
-    Returns
-    -------
-    betas : (K + 1,) floats
-    rounds : int
-        After which it stopped; ``most`` if it never would.
-    """
-    steps, rounds, no_change = np.diff(betas), 0, False
-    while not no_change and rounds < most:
-        rounds += 1
-        steps[:-1] = np.minimum(steps[:-1], max_step)  # the last step is left out, as printed
-        total = steps.sum()
-        no_change = (abs(total - 1) < tolerance) != printed
-        steps[:-1] /= total
-    return np.concatenate([[0.0], np.cumsum(steps)]), rounds

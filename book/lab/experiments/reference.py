@@ -1,10 +1,10 @@
-"""The reference set: log Z of each model by independent methods (`rbmbook.reference`)."""
+"""The reference set: log Z of each model by independent methods."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from rbmbook.rivals import bar_of_sample
+from rbmbook.neighbours import bar_of_sample
 from rbmbook.sweeps.words import BASES, ESTIMATORS, register
 from rbmlib import bar, datasets
 from rbmlib.paths.bases import base_rate

@@ -20,10 +20,8 @@ from rbmlib import schedules as cuts
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
 from ..li2016.moves import move_of
-from ..moments import moment_averaging_path
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
-from ..testsystems import first_order_rbm
 from ..ww_domain import ww_domain
 from .declare import one_of
 
@@ -64,7 +62,6 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
 } | {
     "two gaussians": testsystems.two_gaussians,
-    "two phases": lambda: first_order_rbm()[0],
     "ww_domain": ww_domain,
     "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
@@ -110,16 +107,6 @@ def load_model(name: str):
 @register(PATHS, "geometric")
 def _geometric(rbm, *, base: str = BASE_RATE, data: str = ""):
     return rl.GeometricPath(rbm, base=biases(rbm, base, data))
-
-
-@register(PATHS, "moment averaging")
-def _moment_averaging(
-    rbm, *, base: str = BASE_RATE, data: str = "", n_knots: int = 9, n_updates: int = 500,
-    path_seed: int = 0,
-):  # fmt: skip
-    begin = biases(rbm, base, data)
-    given = {"n_knots": n_knots, "n_updates": n_updates, "rng": path_seed}
-    return moment_averaging_path(rbm, begin, **given)[0]
 
 
 @register(PATHS, "density")

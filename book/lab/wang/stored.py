@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 import rbmlib as rl
 from rbmbook import noted_warnings
-from rbmbook.experiments.sams import PrintedPath, counts_plus_five
+from rbmbook.experiments.wang import PrintedPath, counts_plus_five
 from rbmbook.page import pick, stored
 from rbmbook.sweeps.words import ESTIMATORS
 

@@ -1,0 +1,239 @@
+"""Carlson et al. (2016): RTS from rounds, estimators of one sample, RAISE, tracked training."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+
+from rbmbook import spectral
+from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
+from rbmbook.carlson2016.rounds import rts_from_rounds
+from rbmbook.carlson2016.small import PRIORS
+from rbmbook.given_visible import GivenVisible
+from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
+from rbmlib import (
+    datasets,
+    mbar_of_sample,
+    pilot,
+    reverse_ais,
+    rts,
+    rts_of_sample,
+    schedules,
+    simulated_tempering,
+    ti,
+)
+from rbmlib.checks import one_of
+from rbmlib.numerics import logmeanexp
+from rbmlib.paths import GeometricPath
+from rbmlib.paths.bases import base_rate
+from rbmlib.training import train
+from rbmlib.training.tracking import LogZTracker
+
+from .kiwaki2015 import Training, two_way_ais
+
+PILOT_STEPS = 1000  # of the estimators that begin with a short pilot
+DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
+
+MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
+    f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
+    for name, method, n in (("pcd_10", "pcd", 18), ("cd1_10", "cd", 2))
+    for k in range(1, n + 1)
+}
+
+
+@register(ESTIMATORS, "rts_from_rounds")
+def _rts_from_rounds(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
+    conditional: str = "joint",
+):  # fmt: skip
+    """RTS from the paper's rounds, the first sweeps of each left out."""
+    how = {"left_out": round_burn_in, "conditional": conditional}
+    quick = GivenVisible(path) if conditional == "marginal" else path
+    run, made = rts_from_rounds(quick, betas, n_chains, n_sweeps, seed, **how)
+    more = {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
+    return run, more | {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
+
+
+# many estimators of the same states ------------------------------------------------------------
+
+
+@register(ESTIMATORS, "mixing")
+def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS, and the round trips of its chains with their standard error."""
+    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
+    trips = run.states.round_trips
+    error = trips.std(ddof=1) / np.sqrt(trips.size)
+    return run, {"round_trips": trips.mean(), "round_trips_error": error}
+
+
+@register(ESTIMATORS, "one_sample")
+def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pilot: bool = True):
+    """What the estimators of figure 2 of Carlson et al. (2016) make of the same states.
+
+    log Z is that of RTS. The log Z with which the chains run is that of a short pilot, of its own
+    or the same for all seeds; a fifth as many sweeps go before those that count.
+    """
+    source = np.random.default_rng([seed, 4])
+    first = pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
+    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source)
+    sample = simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm)
+    run = rts_of_sample(sample)
+    others = {
+        "mbar": mbar_of_sample(sample),
+        "ti_riemann": ti(sample, rule="riemann", rao_blackwell=False),
+        "ti_trap": ti(sample, rao_blackwell=False),
+        "ti_corrected": ti(sample, rule="corrected", rao_blackwell=False),
+        "ti_rb": ti(sample),
+    }
+    more = {"round_trips": run.details["round_trips"]}
+    for name, estimate in others.items():
+        more |= {name: estimate.log_z, f"{name}_error": estimate.std_error}
+    return run, more
+
+
+@register(ESTIMATORS, "bootstrapped")
+def _bootstrapped(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_estimates: int = 200,
+    n_states: int = 10_000, n_mbar: int = 20,
+):  # fmt: skip
+    """Mean and standard deviation of estimates from states drawn again from one long run."""
+    run = rts(path, betas, n_chains, n_sweeps, seed)
+    drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
+                               n_mbar=n_mbar)  # fmt: skip
+    more = {"round_trips": run.details["round_trips"]}
+    for name, values in drawn.items():
+        more |= {name: float(values.mean()), f"{name}_error": float(values.std())}
+    return run, more
+
+
+def short_start(path, betas, seed, n_chains: int):
+    """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
+    first = pilot(path, betas, n_chains, PILOT_STEPS, np.random.default_rng([seed, 1]))
+    odd = np.arange(n_chains) % 2 == 1
+    states = np.where(odd[:, None], first.top, first.bottom)
+    index = np.where(odd, betas.size - 1, 0)
+    return first.log_z_path, {"start": states, "index": index}
+
+
+@register(ESTIMATORS, "settled")
+def _settled(
+    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
+):  # fmt: skip
+    """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
+    weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
+    guess, begun = short_start(path, betas, seed, n_chains)
+    source = np.random.default_rng([seed, 2])
+    settled = simulated_tempering(
+        path, betas, guess, n_chains, burn_in, source, prior=weights, record_every=burn_in,
+        **begun,
+    )  # fmt: skip
+    sample = simulated_tempering(
+        path, betas, guess, n_chains, n_sweeps, source, prior=weights, start=settled,
+        record_every=n_sweeps,
+    )  # fmt: skip
+    run = rts_of_sample(sample)
+    return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
+
+
+@register(ESTIMATORS, "moves")
+def _moves(
+    path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
+):  # fmt: skip
+    """RTS, SD and RSD of many short runs: mean and variance over runs of each, by the same states.
+
+    Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
+    """
+    every = n_runs * n_chains
+    guess, begun = short_start(path, betas, seed, every)
+    source = np.random.default_rng([seed, 2])
+    settled = simulated_tempering(
+        path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
+    )
+    sample = simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
+    groups = [sample.of_chains(slice(i, i + n_chains)) for i in range(0, every, n_chains)]
+    found = {"rts": [rts_of_sample(one).log_z for one in groups]}
+    for kind in ("sd", "rsd"):
+        found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
+    run = rts_of_sample(sample)
+    columns = {"round_trips": run.details["round_trips"]}
+    for name, values in found.items():
+        columns |= {f"{name}_mean": float(np.mean(values))}
+        columns |= {f"{name}_variance": float(np.var(values))}
+    return run, columns
+
+
+# RAISE, from images --------------------------------------------------------------------------
+
+
+def raised(path, betas, images, n_chains: int, seed):
+    """R of chains from each image back to the base, (n_images, n_chains); and their run.
+
+    ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
+    """
+    start = np.repeat(images, n_chains, axis=0)
+    run = reverse_ais(path, betas, len(start), seed, start=start)
+    return run.log_weights.reshape(len(images), n_chains), run
+
+
+@register(ESTIMATORS, "raise")
+def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
+    """log Z as ``log p*(v) - log p_ann(v)``, its mean over test images, which share the chains."""
+    test = datasets.load_mnist().test
+    images = np.random.default_rng([seed, 3]).choice(test, n_images, replace=False)
+    back, run = raised(path, betas, images, n_chains // n_images, seed)
+    found = -logmeanexp(-back, axis=1)
+    more = {"log_p_ann": float((path.at(1.0).log_density(images) - found).mean())}
+    std_error = float(found.std(ddof=1) / np.sqrt(n_images))
+    return replace(run, log_z=float(found.mean()), std_error=std_error, ess=np.nan), more
+
+
+# training on DNA -----------------------------------------------------------------------------
+
+
+@register(ESTIMATORS, "tracked")
+def _tracked(
+    rbm, seed, *, look: int, n_looks: int, n_updates: int, learning_rate: float,
+    final_learning_rate: float, warm_up: int = 0, gain: float = 0.2, n_chains: int = 2000,
+    n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
+    n_annealed: int = 100, n_reversed: int = 20,
+):  # fmt: skip
+    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there.
+
+    Of ``n_chains`` those of ``n_apart`` would drive nothing: they are not run.
+    """
+    rates = learning_rate, final_learning_rate, warm_up
+    chains = gain, n_chains - n_apart, n_sweeps
+    model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
+    path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
+    task = {"n_chains": n_annealed, "n_reversed": n_reversed}
+    forward, back = two_way_ais(path, schedules.linear(n_temperatures), seed, **task)
+    return forward, seen | {k: v for k, v in back.items() if k.startswith("reverse")}
+
+
+@lru_cache(maxsize=1)
+def _tracked_training(
+    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps
+):  # fmt: skip
+    """Models at the looks, with what was seen: trained once for all rows of a run."""
+    data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
+    rows = data.train[:DNA_TRAIN]
+    tracker = LogZTracker(base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, rng=rng)
+    monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
+    looks = []
+
+    def keep(model):
+        seen = {"tracked": 0.0} | monitor(model)
+        seen["tracked"] = seen.pop("log_z")
+        # of the mean lag, as the stored table has it: the tracker's own bar takes its square
+        seen["log_z_error"] = float(np.hypot(seen["noise"], seen["lag"]))
+        looks.append((model, seen))
+        return seen
+
+    train(
+        rows, rbm.n_hidden, method="spectral tempered", tracker=tracker, start=rbm,
+        n_updates=n_updates, learning_rate=spectral.rates(*rates[:2], n_updates, rates[2]),
+        batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
+    )  # fmt: skip
+    return looks

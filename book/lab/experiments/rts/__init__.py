@@ -1,1 +1,0 @@
-"""Chapter rts: experiments on Rao-Blackwellized tempered sampling, a file for each subject."""

@@ -1,1 +1,0 @@
-"""Chapter varopt: experiments on annealing schedules (Kiwaki 2015), a file for each subject."""
