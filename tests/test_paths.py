@@ -26,7 +26,6 @@ from scipy.special import expit
 import rbmlib as rl
 from rbmbook import moments as code
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.li2016.moves import blockwise
 from rbmbook.moments import moment_averaging_path
 from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
@@ -58,9 +57,9 @@ CASES = {
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
     "moment averaging": lambda: moment_averaging_path(BERNOULLI, BASE, n_knots=3, rng=0)[0],
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
-    "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
+    "leakiness, upright": lambda: rl.LeakinessPath(UPRIGHT),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
-    "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
+    "energy, upright": lambda: rl.EnergyPath(UPRIGHT),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),

@@ -149,7 +149,7 @@ def _weights(points: float_sums.Grid, chosen) -> np.ndarray:
 
 
 def _estimates(delta, index, c, slopes, sample: TemperedSample) -> dict[str, float]:
-    """RTS, TS, TI-RB and TI (trapezoid) of some states; ``c``, ``slopes``: sums of q, of q Delta."""
+    """RTS, TS, TI-RB and TI (trapezoid) of states whose sums of q are c, and of q Delta slopes."""
     betas, k = sample.betas, sample.betas.size
     counted = np.bincount(index, minlength=k)
     full = counted > 0

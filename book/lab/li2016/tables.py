@@ -38,8 +38,9 @@ def difference(path: str, steps: int, n_hidden: int) -> float:
 def deviation(method: str, n_hidden: int) -> float:
     """Standard error at the paper's setting: the variance of a weight falls as 1 / steps."""
     path, particles, steps = METHODS[method]
-    variance = unit_bias(path).relative_variance * 1000 / steps
-    return float(np.sqrt(((1 + variance) ** n_hidden - 1) / particles))
+    unit = unit_bias(path)
+    fewer = unit._replace(relative_variance=unit.relative_variance * 1000 / steps)
+    return fewer.std_error(n_hidden, particles)
 
 
 def exact_log_z(n_hidden: int, norm: float = NORM) -> float:

@@ -19,7 +19,6 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
-from ..li2016.moves import move_of
 from ..moments import moment_averaging_path
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
@@ -139,7 +138,7 @@ def _density(
 
 def _of_kernel(path):
     def made(rbm, *, kernel: str):
-        return path(rbm, move_of(kernel, rbm))
+        return path(rbm, kernel)
 
     return made
 
