@@ -195,19 +195,19 @@ def test_ais_below_and_raise_above():
 
 
 def test_an_error_that_grows_with_temperatures_is_seen():
-    k = np.array([10, 50, 100, 1000, 3000])
+    k = np.array([10, 50, 100, 1000, 3001])
 
     def curve(rts, n):
         return pd.DataFrame({"rts": rts, "n": n}, index=k)
 
     level, rises = 0.1 * np.ones(5), 0.1 * (k / 100) ** 0.5
-    assert np.exp(runs.growth(curve(rises, 200), 100).value) == pytest.approx(30**0.5)
-    assert judged.flat(curve(level, 2000)).outcome == REPRODUCED
-    assert judged.flat(curve(rises, 2000)).outcome == CONTRADICTED
-    assert judged.flat(curve(level, 10)).outcome == OPEN
-    for rts, outcome in ((0.11, OPEN), (0.15, REPRODUCED), (0.07, CONTRADICTED)):
-        two = pd.DataFrame({"rts": [0.1, rts], "n": 200}, index=[100, 3001])
-        assert judged.continuous_beta(two).outcome == outcome
+    assert np.exp(runs.growth(curve(rises, 200), 100).value) == pytest.approx(30.01**0.5)
+    for rts, n, outcomes in (
+        (level, 2000, (REPRODUCED, CONTRADICTED)), (rises, 2000, (CONTRADICTED, REPRODUCED)),
+        (level * [1, 1, 1, 1, 0.99], 10, (OPEN, OPEN)),
+    ):  # fmt: skip
+        found = judged.more_temperatures(curve(rts, n))
+        assert tuple(v.outcome for v in found) == outcomes
 
 
 def test_estimates_of_a_point_are_pooled_by_their_number():

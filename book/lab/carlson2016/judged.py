@@ -41,7 +41,7 @@ def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, 
 
 def span(found, form: str = ".2f") -> str:
     """The least and the largest of numbers, or of the effects of verdicts, as text."""
-    numbers = [v.effect if isinstance(v, Verdict) else v for v in found]
+    numbers = [getattr(v, "effect", v) for v in found]
     low, high = (format(x, form).replace("-", "−") for x in (min(numbers), max(numbers)))
     return low if low == high else f"{low} to {high}"
 
@@ -90,10 +90,9 @@ def counts_unstable(first: pd.DataFrame, curves) -> Verdict:
     more = ratios(curves, ("ts", 3001), ("ts", 100))
     more = each(effect, name, more, "RMSE of TS, 3,001 over 100, {}", **TWOFOLD)
     percent = span([100 * v.effect for v in empty.values()], ".0f")
-    return together(empty | more).said(
-        f"{percent}% of the bins are empty after eight rounds",
-        f"TS errs {span(more.values(), '.1f')} times as much with 3,001 temperatures as with 100",
-    )
+    ours = f"{percent}% of the bins are empty after eight rounds"
+    words = f"TS errs {span(more.values(), '.1f')} times as much with 3,001 temperatures"
+    return together(empty | more).said(ours, words)
 
 
 def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
@@ -138,14 +137,12 @@ def simple_updates(ways: pd.DataFrame) -> Verdict:
 def fresh_beta(ways: pd.DataFrame) -> Verdict:
     """Each other way must err more than the last x with fresh beta."""
     name, cases, new = "carlson-fresh-beta", {}, _of_ways(ways, "from_base")
-    for (begun, model), kept in _of_ways(ways, "same_betas").items():
-        both = each(effect, name, {"betas kept": kept, "new x": new[begun, model]}, **RISES)
+    kept = _of_ways(ways, "same_betas")
+    for (begun, model), ratio in kept.items():
+        both = each(effect, name, {"betas kept": ratio, "new x": new[begun, model]}, **RISES)
         cases.setdefault(begun, {})[model] = together(both)
-    kept = {"all": [], "out": []}
-    for (begun, _), ratio in _of_ways(ways, "same_betas").items():
-        kept["all" if "all" in begun else "out"].append(math.exp(ratio.value))
-    ours = f"with beta kept the error is {span(kept['all'])} times as large if all sweeps are used"
-    return depends(START, cases).said(f"{ours}, {span(kept['out'])} times if ten are left out")
+    times = span(math.exp(ratio.value) for ratio in kept.values())
+    return depends(START, cases).said(f"with beta kept the error is {times} times as large")
 
 
 # Figures 2 and 3 -------------------------------------------------------------------------------
@@ -194,16 +191,11 @@ def _errors(frame, model: str, method: str, steps: int, reading: str = "") -> np
     return errors_of(frame, model=model, method=method, steps=steps, **more)
 
 
-def _pairs(frame, model, other, reading, lengths) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Errors of RTS and of another, for the numbers of sweeps that both have run."""
-    pairs = [[_errors(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths]
-    return [(rts, e) for rts, e in pairs if min(len(e), len(rts)) >= FEWEST]
-
-
-def _columns(errors) -> np.ndarray:
-    """A column a length; rows are seeds, which lengths share."""
-    errors = list(errors)
-    return np.column_stack([e[: min(map(len, errors))] for e in errors])
+def _columns(frame, model, other, reading, lengths) -> list[np.ndarray]:
+    """Errors of RTS and of another: a column for each length that both have run, a row a seed."""
+    pairs = ([_errors(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths)
+    sides = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
+    return [np.column_stack([e[: min(map(len, of))] for e in of]) for of in sides]
 
 
 def size_of_bias(errors: np.ndarray) -> Measured:
@@ -215,8 +207,8 @@ def less_biased(name, frame, model, reading) -> Verdict:
     """Size of the mean error of RTS less that of each other, in the mean over all lengths."""
     less = {}
     for other in RIVALS[model]:
-        sides = zip(*_pairs(frame, model, other, reading, LENGTHS), strict=True)
-        less[f"bias less {other}"] = ms.difference(*(size_of_bias(_columns(e)) for e in sides))
+        sides = _columns(frame, model, other, reading, LENGTHS)
+        less[f"bias less {other}"] = ms.difference(*map(size_of_bias, sides))
     return together(each(effect, name, less, direction=-1, unit="nats"))
 
 
@@ -230,8 +222,8 @@ def dominates(name, frame, model, reading) -> Verdict:
     """RMSE of each other over that of RTS at equal sweeps, in the mean over 1,000 and more."""
     over = {}
     for other in RIVALS[model]:
-        rts, errors = zip(*_pairs(frame, model, other, reading, LENGTHS[2:]), strict=True)
-        over[f"{other} over RTS"] = mean_ratio(_columns(errors), _columns(rts))
+        rts, errors = _columns(frame, model, other, reading, LENGTHS[2:])
+        over[f"{other} over RTS"] = mean_ratio(errors, of=rts)
     return together(each(effect, name, over, **RISES))
 
 
@@ -282,17 +274,13 @@ def figure_3(frame: pd.DataFrame) -> list[Verdict]:
 # Figure 4 --------------------------------------------------------------------------------------
 
 
-def flat(curve: pd.DataFrame) -> Verdict:
-    """From K = 100 on, at which chains mix, by a line through all points of the curve."""
-    found = equivalence("carlson-fig4-flat", growth(curve, 100), **QUARTER)
-    return found.said("", "RMSE of RTS with 3,001 temperatures over that with 100", PUBLIC)
-
-
-def continuous_beta(curve: pd.DataFrame) -> Verdict:
-    """3,001 temperatures stand for a continuous beta, against 100."""
+def more_temperatures(curve: pd.DataFrame) -> list[Verdict]:
+    """3,001 temperatures, which stand for a continuous beta, against 100, at which chains mix."""
     (more,) = ratios({PUBLIC: curve}, ("rts", 3001), ("rts", 100)).values()
-    found = effect("carlson-continuous-beta", more, **RISES)
-    return found.said("", "RMSE of RTS with 3,001 temperatures over that with 100", PUBLIC)
+    found = equivalence("carlson-fig4-flat", growth(curve, 100), **QUARTER)
+    words = "RMSE of RTS with 3,001 temperatures over that with 100"
+    both = found, effect("carlson-continuous-beta", more, **RISES)
+    return [verdict.said("", words, PUBLIC) for verdict in both]
 
 
 def few_temperatures(small_errors, curves) -> Verdict:
@@ -306,10 +294,8 @@ def few_temperatures(small_errors, curves) -> Verdict:
     cases = {"mean error of RTS, 20 temperatures, 30 × 12": mean}
     cases |= each(effect, name, over, "largest over least RMSE, {}", **TWOFOLD)
     rts, ti_rb = ([w[column] for w in worst.values()] for column in ("rts", "ti_rb"))
-    return together(cases).said(
-        f"largest over least RMSE: RTS {span(rts, '.1f')}, TI-RB {span(ti_rb, '.0f')}",
-        f"mean error of RTS with 20 temperatures {span([np.mean(small_errors)], '+.4f')} nats",
-    )
+    ours = f"largest over least RMSE: RTS {span(rts, '.1f')}, TI-RB {span(ti_rb, '.0f')}"
+    return together(cases).said(ours)
 
 
 def tirb(curves, n_states: int = 10_000) -> Verdict:
@@ -323,11 +309,9 @@ def tirb(curves, n_states: int = 10_000) -> Verdict:
     grown = each(effect, name, ratios(curves, ("ti", k), ("ti", 100)), **TWOFOLD)
     fills = {"empty bins left": dict.fromkeys(curves, none), "empty bins interpolated": grown}
     unstable = depends("what is put into empty bins: nothing, or their neighbours' line", fills)
-    return together(over | {"TI is unstable": unstable}).said(
-        f"TI errs {span(over.values(), '.1f')} times as much as TI-RB with 3,001 temperatures",
-        "empty bins leave TI without a value; interpolated, as the paper does, they leave its "
-        f"error with 3,001 at {span(grown.values())} times that with 100",
-    )
+    ours = f"TI errs {span(over.values(), '.1f')} times as much as TI-RB with 3,001 temperatures"
+    words = f"with empty bins interpolated {span(grown.values())} times as much as with 100"
+    return together(over | {"TI is unstable": unstable}).said(ours, words)
 
 
 def tirb_limit(gaps: pd.Series, curves) -> Verdict:
@@ -353,10 +337,9 @@ def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
     again |= ratios(curves, ("mbar", 100), ("rts", 100))
     given, again = (each(effect, name, of, **RISES) for of in (given, again))
     cases = {"states drawn again at random": again, "states as chains give them": given}
-    return depends("which states are read", cases).said(
-        f"error of MBAR over that of RTS: {span(again.values())}",
-        f"on states drawn again; {span(given.values())} on states as chains give them",
-    )
+    ours = f"error of MBAR over that of RTS: {span(again.values())}"
+    words = f"on states drawn again; {span(given.values())} on states as chains give them"
+    return depends("which states are read", cases).said(ours, words)
 
 
 def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdict:
@@ -438,12 +421,9 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str) -> Verd
         rivals[f"{method}, {steps:,} sweeps"] = effect(name, over, **RISES)
     first = ms.difference(*map(np.abs, both("RTS", 1000, "v and h, all sweeps")))
     start = {"error after ten rounds": effect(name, first, unit="nats more", **RISES)}
-    return together(rivals | start).said(
-        f"errors along the uniform base are {span(rivals.values(), '.1f')} times those along the "
-        "base rate",
-        f"ten rounds end {span(start.values(), '.0f')} nats further off",
-        model,
-    )
+    ours = f"{span(rivals.values(), '.1f')} times the errors along the base rate"
+    words = f"ten rounds end {span(start.values(), '.0f')} nats further off"
+    return together(rivals | start).said(ours, words, model)
 
 
 def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
@@ -478,9 +458,8 @@ def gains_a_tenth(errors: dict) -> Verdict:
         cases[words] = each(effect, "carlson-fig8-10", over, **how)
     by_model = {m: {k: of[m] for k, of in cases.items()} for m in cases["RSD (text)"]}
     said = (f"{words} {span(of.values())}" for words, of in cases.items())
-    return depends("the training, and which of the two it is", by_model).said(
-        f"error over that of RTS: {', '.join(said)}", f"over {len(by_model)} trainings"
-    )
+    ours = f"error over that of RTS: {', '.join(said)}, {len(by_model)} trainings"
+    return depends("the training, and which of the two it is", by_model).said(ours)
 
 
 def gains_nothing(errors: dict) -> Verdict:

@@ -24,11 +24,7 @@ LEAST = {"matters": 2.0, "reason": "nats, less than trainings of one kind differ
 ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
 ORDER += [f"{GB}-1", f"{GB}-40"]
 ENDS = "high", "low"
-LOOKS = {
-    "cd": (GREEN, 4.0),
-    "mix": (BLUE, 2.0),
-    "leaky": (ORANGE, 1.2),
-}
+LOOKS = {"cd": (GREEN, 4.0), "mix": (BLUE, 2.0), "leaky": (ORANGE, 1.2)}
 SWEEPS = 1, 5, 10, 20, 40, 60  # of the columns "mean_<k>" of the sweep ``leaky_divergence``
 
 
