@@ -11,9 +11,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+from rbmlib import datasets
+
 from .. import judge, tables
 from .. import measured as ms
 from ..plots import BLUE, GREEN, ORANGE, RED
+from ..stored import is_stored
 from ..verdicts import Verdict, depends, shown, together
 
 METHODS = {"cd": "CD", "mix": "Mix", "leaky": "Leaky", "pcd": "PCD"}
@@ -95,10 +98,13 @@ def _names(stored: pd.DataFrame) -> pd.Series:
     return name
 
 
-def all_settings(size_100, size_500, all_images, steps) -> dict[str, Trainings]:
-    """By name, those with the paper's 500 units first, ``steps`` among them."""
+def all_settings(size_100, size_500, all_images) -> dict[str, Trainings]:
+    """By name, those with the paper's 500 units first; with more CD steps, once they are there."""
+    if is_stored("leaky_steps"):
+        more = pd.read_csv(datasets.committed("results/leaky_steps.csv"))
+        size_500 = pd.concat([size_500, more])
     at_default = size_100[size_100["largest"] == 0.9999]
-    runs = {"500 units": pd.concat([size_500, steps]), "all images": all_images}
+    runs = {"500 units": size_500, "all images": all_images}
     return {name: Trainings(table) for name, table in (runs | {"100 units": at_default}).items()}
 
 
@@ -126,10 +132,15 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
         f"falling rate, {n}": settings[n].verdict(claim, GB + FALLING, GB)
         for n in ("500 units", "100 units")
     }
-    cases["CD-40 over CD-20"] = of_500.verdict(claim, f"{GB}-40", GB, size=(0, 50))
-    gain, more = of_500.ahead(GB + FALLING, GB), of_500.ahead(f"{GB}-40", GB)
+    more, why = f"{GB}-40", "CD-40, three trainings: sweep leaky_steps"
+    cases["CD-40 over CD-20"] = (
+        of_500.verdict(claim, more, GB, size=(0, 50))
+        if more in of_500.rates
+        else judge.left_open(claim, why, hours=0.05)
+    )
+    gain = of_500.ahead(GB + FALLING, GB)
     tuning = together(cases).said(
-        ours=f"falling rate {signed(gain.value)} nats; CD-40 over CD-20 {signed(more.value)}",
+        ours=f"falling rate {signed(gain.value)} nats",
         words="test log-likelihood of the Bernoulli-Gaussian RBM, 500 units",
     )
     return [ahead, tuning]
