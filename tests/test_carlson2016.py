@@ -203,8 +203,9 @@ def test_an_error_that_grows_with_temperatures_is_seen():
     level, rises = 0.1 * np.ones(5), 0.1 * (k / 100) ** 0.5
     assert np.exp(runs.growth(curve(rises, 200), 100).value) == pytest.approx(30.01**0.5)
     for rts, n, outcomes in (
-        (level, 2000, (REPRODUCED, CONTRADICTED)), (rises, 2000, (CONTRADICTED, REPRODUCED)),
-        (level * [1, 1, 1, 1, 0.99], 10, (OPEN, OPEN)),
+        (level, 2000, (REPRODUCED, OPEN)), (rises, 2000, (CONTRADICTED, REPRODUCED)),
+        (level * [1, 1, 1, 1, 0.5], 10, (OPEN, OPEN)),
+        (0.01 / rises, 2000, (CONTRADICTED, CONTRADICTED)),
     ):  # fmt: skip
         found = judged.more_temperatures(curve(rts, n))
         assert tuple(v.outcome for v in found) == outcomes
@@ -278,14 +279,15 @@ def test_the_least_gain_is_judged_at_the_rate_of_the_paper():
 def test_the_bias_of_rts_is_that_over_all_lengths():
     """Where it is smaller at first and alike later; AIS and RAISE have other signs."""
     lengths = (100, 300, 1000)
-    columns = {f"RTS_{k}": 0.3 + NOISE for k in lengths}
-    columns |= {f"AIS_{k}": -x + NOISE for k, x in zip(lengths, (2.0, 1.0, 0.3), strict=True)}
-    columns |= {f"RAISE_{k}": 5 + NOISE for k in lengths}
+    noise, at_first = NOISE - NOISE.mean(), dict(zip(lengths, (2.0, 1.0, 0.3), strict=True))
+    columns = {f"RTS_{k}": 0.3 + noise for k in lengths}
+    columns |= {f"AIS_{k}": -x + noise for k, x in at_first.items()}
+    columns |= {f"RAISE_{k}": 5 + noise for k in lengths}
     name = "carlson-fig3-500-bias"
     found = judged.less_biased(name, frame_of(**columns), runs.PUBLIC, runs.PILOT)
     assert found.outcome == REPRODUCED
     assert found.parts[0][1].startswith("−0.800")
-    alike = frame_of(**columns | {f"AIS_{k}": -0.3 + NOISE for k in lengths})
+    alike = frame_of(**columns | {f"AIS_{k}": -0.3 + noise for k in lengths})
     assert judged.less_biased(name, alike, runs.PUBLIC, runs.PILOT).outcome != REPRODUCED
 
 
@@ -300,8 +302,6 @@ KEPT = {
 @pytest.mark.parametrize("claim", KEPT)
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
     assert stored.kept_verdict("rts_small", claim).outcome == KEPT[claim]
-    cases = stored.kept_verdicts("rts_small", claim)
-    assert all(v.intervals == 1 for v in cases.values())
 
 
 def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):

@@ -139,13 +139,9 @@ READINGS: dict = {
     "β η, as for Bernoulli units": (lambda b: b, True),
     "0 η, a fresh draw at every step": (lambda b: 0.0, True),
 }
-# Columns of the sweep ``leaky_single``: how the same log-weights are summed in float32.
-SUMS = {
-    "increments": "increments from 0",
-    "increments_on": "increments on 2,823",
-    "densities_on": "densities on 2,823",
-    "one_sum": "whole densities",
-}
+# Columns of the table ``leaky_single``: how the same log-weights are summed in float32.
+SUMS = {"increments": "increments from 0", "increments_on": "increments on 2,823"}
+SUMS |= {"densities_on": "densities on 2,823", "one_sum": "whole densities"}
 
 
 def readings_of_energy(single: pd.DataFrame) -> dict[str, list[ms.Measured]]:
