@@ -359,10 +359,7 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
 
 
 def tracks(trainings: dict[str, dict]) -> Verdict:
-    """Within a nat at each look where AIS is sound; the lag goes with the learning rate.
-
-    The gain 0.05 is judged at the paper's rate, the others at one that is four times as large.
-    """
+    """Within a nat at each look where AIS is sound; with the gain 0.05 at the paper's step size."""
     name, cases = "carlson-fig5-tracks", {}
     reason = "largest difference from AIS at looks where it is sound"
     for case, found in trainings.items():

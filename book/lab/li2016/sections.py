@@ -175,9 +175,8 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     """Reconstruction of 500 units, classification of few, without and with projection."""
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
-    limits = {
-        "reconstruction error, without over with": (ms.ratio(*errors, paired=True), {"at_most": 1}),
-    }
+    ratio = ms.ratio(*errors, paired=True)
+    limits = {"reconstruction error, without over with": (ratio, {"at_most": 1.0})}
     return together(_of_trainings(claim, limits) | kept_verdicts("leaky_small", claim))
 
 

@@ -132,12 +132,12 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
         f"falling rate, {n}": settings[n].verdict(claim, GB + FALLING, GB)
         for n in ("500 units", "100 units")
     }
-    more, why = f"{GB}-40", "CD-40, three trainings: sweep leaky_steps"
-    cases["CD-40 over CD-20"] = (
-        of_500.verdict(claim, more, GB, size=(0, 50))
-        if more in of_500.rates
-        else judge.left_open(claim, why, hours=0.05)
-    )
+    case, more = "CD-40 over CD-20", f"{GB}-40"
+    if more in of_500.rates:
+        cases[case] = of_500.verdict(claim, more, GB, size=(0, 50))
+    else:
+        why = "CD-40, three trainings: sweep leaky_steps"
+        cases[case] = judge.left_open(claim, why, hours=0.05)
     gain = of_500.ahead(GB + FALLING, GB)
     tuning = together(cases).said(
         ours=f"falling rate {signed(gain.value)} nats",
