@@ -25,7 +25,6 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
-from rbmbook.li2016.moves import blockwise
 from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture
@@ -55,9 +54,9 @@ CASES = {
     "geometric from an RBM": lambda: rl.GeometricPath(BERNOULLI, BASE),
     "through a model": lambda: rl.Polyline([BASE, BernoulliRBM(*EARLY), BERNOULLI]),
     "leakiness, hmc": lambda: rl.LeakinessPath(SLANTED),
-    "leakiness, blockwise": lambda: rl.LeakinessPath(UPRIGHT, blockwise),
+    "leakiness, upright": lambda: rl.LeakinessPath(UPRIGHT),
     "energy, hmc": lambda: rl.EnergyPath(SLANTED),
-    "energy, blockwise": lambda: rl.EnergyPath(UPRIGHT, blockwise),
+    "energy, upright": lambda: rl.EnergyPath(UPRIGHT),
     "gaussian geometric": lambda: rl.GeometricPath(GAUSSIAN),
     "fitted to leaky": lambda: GaussianBasePath(UPRIGHT, VISIBLE),
     "fitted to leaky, trajectories": lambda: GaussianBasePath(UPRIGHT, VISIBLE, n_leapfrog=5),

@@ -4,7 +4,6 @@ from rbmlib.numerics import ChainStream
 
 from . import spectral  # noqa: F401  (which registers methods)
 from .datasheet import datasheet, known_log_z, load_reference
-from .li2016 import moves  # noqa: F401  (which registers a loop)
 from .live import LiveModel, live_model
 from .parameters import (
     checked_parameters,

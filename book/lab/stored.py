@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 from rbmbook.sweeps import declare
@@ -10,6 +11,9 @@ from rbmbook.sweeps.task import known_settings
 from rbmlib import datasets
 
 from .experiments import book_sweep, estimate
+from .judge import bound
+from .measured import Measured, quantile
+from .verdicts import Verdict, depends, together
 
 
 class Provenance(dict):
@@ -50,6 +54,38 @@ def stored_results(name: str, scheduler: str = ""):
     minutes = provenance["seconds"].sum() / 60
     print(f"{name}: {len(table)} tasks{seeds}, {minutes:.0f} minutes on {hosts}, rbmlib {versions}")
     return table
+
+
+def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
+    """What a frozen program has measured for a claim, by case, against what the claim allows.
+
+    The table has an effect, its interval, the level of this, and the region: at least, at most.
+    """
+    import pandas as pd
+
+    table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
+    found = {}
+    for row in table[table["claim"] == claim].itertuples():
+        change = math.log if row.scale == "log" else float
+        value, low, high = map(change, (row.effect, row.low, row.high))
+        std_error = (high - low) / 2 / quantile((1 + row.level) / 2, math.inf)
+        ours = Measured(value, std_error, math.inf, math.inf, row.scale)
+        region = {k: float(x) for k in ("at_least", "at_most") if (x := getattr(row, k)) != ""}
+        found[row.case] = bound(claim, ours, **region, unit=row.unit, alpha=1 - row.level)
+    return found
+
+
+def kept_verdict(name: str, claim: str, setting: str = "") -> Verdict:
+    """One verdict of these; with cases "value: model", if it may depend on a setting."""
+    cases = kept_verdicts(name, claim)
+    ours = "; ".join(f"{case} {v.effect:.3g}".replace("-", "−") for case, v in cases.items())
+    if not setting:
+        return together(cases).said(ours)
+    by_value: dict[str, dict[str, Verdict]] = {}
+    for case, verdict in cases.items():
+        value, model = case.split(": ")
+        by_value.setdefault(value, {})[model] = verdict
+    return depends(setting, by_value).said(ours)
 
 
 def recomputed(table, **where):

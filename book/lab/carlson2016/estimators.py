@@ -122,40 +122,45 @@ def bootstrap_tempered(
     rng = np.random.default_rng(rng)
     pool = sample.delta[skip:].ravel()
     at = sample.temperature[skip:].ravel().astype(int)
+    points = float_sums.grid(pool, 1.0)
+    offsets = np.log(sample.prior) - sample.log_z_path
+    laws = softmax(points.nodes[:, None] * sample.betas + offsets, axis=1)
     found: dict[str, list[float]] = {name: [] for name in ("rts", "ts", "ti_rb", "ti", "mbar")}
     for i in range(n_estimates):
         chosen = rng.integers(pool.size, size=n_states)
-        delta, index = pool[chosen], at[chosen]
-        for name, value in _estimates(delta, index, sample).items():
+        weights = _weights(points, chosen)
+        mixed = weights @ laws, (weights * points.nodes) @ laws
+        for name, value in _estimates(pool[chosen], at[chosen], *mixed, sample).items():
             found[name].append(value)
         if i < n_mbar:
-            counts = np.bincount(index, minlength=sample.betas.size)
-            log_z = solve_mbar(delta, counts, sample.betas).log_z[-1]
+            counts = np.bincount(at[chosen], minlength=sample.betas.size)
+            log_z = solve_mbar(pool[chosen], counts, sample.betas).log_z[-1]
             found["mbar"].append(float(log_z) + sample.log_z_base)
     return {name: np.array(values) for name, values in found.items()}
 
 
-def _estimates(delta, index, sample: TemperedSample) -> dict[str, float]:
-    """RTS, TS, TI-RB and TI (trapezoid) of some states."""
+def _weights(points: float_sums.Grid, chosen) -> np.ndarray:
+    """Weights of the nodes of all states in a sum over those that were drawn."""
+    if not points.rank.size:
+        return np.bincount(chosen, minlength=points.nodes.size)
+    weights = np.zeros((points.nodes.size // float_sums.N_NODES, float_sums.N_NODES))
+    float_sums._spread(points.position[chosen], points.rank[chosen], weights)
+    return weights.ravel()
+
+
+def _estimates(delta, index, c, slopes, sample: TemperedSample) -> dict[str, float]:
+    """RTS, TS, TI-RB and TI (trapezoid) of states whose sums of q are c, and of q Delta slopes."""
     betas, k = sample.betas, sample.betas.size
-    grid = float_sums.grid(delta, 1.0)
-    every = np.ones(k, bool)
-    offsets = np.log(sample.prior) - sample.log_z_path
-
-    def mixed(weights):
-        return float_sums.moments(grid.nodes, weights, betas, offsets, every, False)[1]
-
-    c, slopes = mixed(grid.weights), mixed(grid.weights * grid.nodes)
     counted = np.bincount(index, minlength=k)
     full = counted > 0
     own = np.bincount(index, delta, minlength=k)[full] / counted[full]
     own = np.interp(betas, betas[full], own)
     rule = quadrature(betas, "trapezoid")
     prior = np.log(sample.prior[0] / sample.prior[-1])
-    by_count = np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY))
+    first = sample.log_z_path[-1] + prior
     return {
-        "rts": float(sample.log_z_path[-1] + prior + np.log(c[-1] / c[0])),
-        "ts": float(sample.log_z_path[-1] + prior + by_count),
-        "ti_rb": float(sample.log_z_base + rule @ (slopes / c)),
-        "ti": float(sample.log_z_base + rule @ own),
+        "rts": first + np.log(c[-1] / c[0]),
+        "ts": first + np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY)),
+        "ti_rb": sample.log_z_base + rule @ (slopes / c),
+        "ti": sample.log_z_base + rule @ own,
     }

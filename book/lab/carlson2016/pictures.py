@@ -52,7 +52,7 @@ def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
     ax.legend(fontsize=8)
 
 
-def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
+def mean_and_rmse(frame: pd.DataFrame, models) -> None:
     """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
     # RAISE with a chain an image, as in the paper
     frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
@@ -72,7 +72,7 @@ def mean_and_rmse(frame: pd.DataFrame, models, uniform: bool = False) -> None:
         left.set(xscale="log", yscale="symlog", ylabel=f"{model}\nmean error (nats)")
         right.set(xscale="log", yscale="log", ylabel="RMSE (nats)")
     for ax in axes[-1]:
-        ax.set_xlabel("sweeps of a chain" + (", uniform base" if uniform else ""))
+        ax.set_xlabel("sweeps of a chain")
     lines = {line.get_label(): line for ax in axes[:, 1] for line in ax.get_lines()}
     figure.legend(lines.values(), lines, loc="outside lower center", ncols=3, fontsize=8)
 

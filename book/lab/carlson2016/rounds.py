@@ -7,7 +7,6 @@ time at each beta, and the chains go on with fresh betas.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,7 +32,7 @@ def equal_guesses(path, betas) -> np.ndarray:
 
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed",
-           conditional="joint", until=0.0, update=updated) -> list[Round]:  # fmt: skip
+           conditional="joint", until=0.0) -> list[Round]:  # fmt: skip
     """Rounds of `ROUND` sweeps, one after the other, from equal guesses (section 2.4).
 
     The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
@@ -43,8 +42,7 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
     1 / N and the rise below log N, however far the guesses are off.
 
     ``column``: shares from the law of beta ("mixed"), or from counts with `EMPTY` added to each;
-    ``until``: a round whose `distance` is less is the last; ``update``: eq. (12), or
-    `stochastic_update`.
+    ``until``: a round whose `distance` is less is the last.
     """
     log_z = equal_guesses(path, betas)
     rng, made = np.random.default_rng(seed), []
@@ -58,19 +56,13 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
         c = getattr(sample, column)[0, :, 0].sum(axis=0)
         c = c + (EMPTY if column == "visited" else 0)
         c = c / c.sum()
-        log_z = update(sample.log_z_path, sample.prior, c)
+        log_z = updated(sample.log_z_path, sample.prior, c)
         value = float(log_z[-1] - log_z[0] + path.log_z_base)
         made.append(Round(sample, c, value, log_z))
         if distance(c) < until:
             break
         start = sample.states
     return made
-
-
-def stochastic_update():
-    """The update of stochastic MBAR, eq. (19), with steps of 1/t; a new one for each start."""
-    t = count(1)
-    return lambda log_z, prior, c: log_z + (c / prior - c[0] / prior[0]) / next(t)
 
 
 def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditional="joint",

@@ -45,10 +45,10 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
 
 
 def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
-    """Errors of the runs with these values, maybe none."""
+    """Errors of the runs with these values, maybe none, in the order of their seeds."""
     for column, value in where.items():
         frame = frame[frame[column] == value]
-    return frame["error"].to_numpy()
+    return frame.sort_values("seed")["error"].to_numpy()
 
 
 def span(errors) -> str:
@@ -94,10 +94,13 @@ def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
 
-def over_100(curves: dict[str, pd.DataFrame], column: str) -> dict[str, Measured]:
-    """RMSE with 3,001 temperatures over that with 100, by model."""
-    ends = [3001, 100]
-    return {m: ratio_of(*c.loc[ends, column], *c.loc[ends, "n"]) for m, c in curves.items()}
+def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
+    """RMSE at one point of Figure 4, (estimator, K), over that at another, by model."""
+    found = {}
+    for model, curve in curves.items():
+        n = [curve.loc[k, "n_mbar" if of == "mbar" else "n"] for of, k in (top, bottom)]
+        found[model] = ratio_of(*(curve.loc[k, of] for of, k in (top, bottom)), *n)
+    return found
 
 
 def growth(curve: pd.DataFrame, least: int) -> Measured:

@@ -1,5 +1,5 @@
 """Li, Ravanbakhsh and Póczos (2016), annealing the leakiness of leaky-ReLU RBMs.
 
-The moves of the chains and their compiled loop, the published move by quadrature, the tables from
-stored runs, several trainings, and the live parts of ``check/li2016``.
+The published move by quadrature, the tables from stored runs, several trainings, and the live parts
+of ``check/li2016``.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby, product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -56,45 +55,6 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
     return found
 
 
-class Unprojected(NamedTuple):
-    """Small models trained without projection, and with it."""
-
-    growth: dict[float, np.ndarray]  # of chains from images in 60 sweeps, by weight decay
-    models: list  # by CD-1 with the weight decay 0.001
-    projected: list  # by CD-1 with the projection
-    broken: list[bool]  # did a training by CD-20 break down? one for each weight decay
-
-
-def unprojected(images, n_hidden: int, n_updates: int, seed: int) -> Unprojected:
-    """As in Figure 5: three or five trainings for each weight decay, from unprojected weights."""
-    short = {"learning_rate": 3e-4, "n_updates": n_updates, "monitor_every": n_updates}
-
-    def trainings(n, n_sweeps=1, **how):
-        seeds = ({"rng": seed + i, "n_sweeps": n_sweeps} for i in range(n))
-        return [train_gaussian(images, n_hidden, **short, **how, **x).rbm for x in seeds]
-
-    growth, models, broken = {}, {}, []
-    for decay, n in {1e-4: 3, 1e-3: 5, 1e-2: 3}.items():
-        models[decay] = trainings(n, weight_decay=decay, largest=None)
-        chains = enumerate(models[decay])
-        growth[decay] = np.array([growth_of(rbm, images[:20], [seed, i]) for i, rbm in chains])
-        try:
-            with np.errstate(all="ignore"):
-                trainings(1, n_sweeps=20, weight_decay=decay, largest=None)
-            broken.append(False)
-        except FloatingPointError:
-            broken.append(True)
-    return Unprojected(growth, models[1e-3], trainings(5, largest=0.9999), broken)
-
-
-def growth_of(rbm, images, seeds, n_sweeps: int = 60) -> float:
-    """Mean size of a visible unit of Gibbs chains from images after some sweeps, over before."""
-    v, stream = images.astype(float), np.random.default_rng(seeds)
-    for _ in range(n_sweeps):
-        v = rbm.gibbs(v, stream)
-    return float(np.abs(v).mean() / np.abs(images).mean())
-
-
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
     """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
 
@@ -130,14 +90,3 @@ def _fields(model, u, leakinesses, rng) -> np.ndarray:
         for _ in sweeps:
             u = at.gibbs(u, rng)
     return model.field(u)
-
-
-def accuracy(rbm, subset, scale) -> float:
-    """Share of test images that ridge regression on the hidden means classifies rightly."""
-    fields = [rbm.field(scale(images)) for images in (subset.train, subset.test)]
-    means = [np.maximum(f, rbm.leakiness * f) for f in fields]
-    sizes = means[0].std(axis=0) + 1e-12
-    x, y = (np.c_[m / sizes, np.ones(len(m))] for m in means)
-    targets = x.T @ np.eye(10)[subset.train_labels]
-    weights = np.linalg.solve(x.T @ x + np.eye(x.shape[1]), targets)
-    return float((np.argmax(y @ weights, axis=1) == subset.test_labels).mean())

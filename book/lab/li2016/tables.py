@@ -38,8 +38,9 @@ def difference(path: str, steps: int, n_hidden: int) -> float:
 def deviation(method: str, n_hidden: int) -> float:
     """Standard error at the paper's setting: the variance of a weight falls as 1 / steps."""
     path, particles, steps = METHODS[method]
-    variance = unit_bias(path).relative_variance * 1000 / steps
-    return float(np.sqrt(((1 + variance) ** n_hidden - 1) / particles))
+    unit = unit_bias(path)
+    fewer = unit._replace(relative_variance=unit.relative_variance * 1000 / steps)
+    return fewer.std_error(n_hidden, particles)
 
 
 def exact_log_z(n_hidden: int, norm: float = NORM) -> float:
@@ -138,13 +139,9 @@ READINGS: dict = {
     "β η, as for Bernoulli units": (lambda b: b, True),
     "0 η, a fresh draw at every step": (lambda b: 0.0, True),
 }
-# Columns of the sweep ``leaky_single``: how the same log-weights are summed in float32.
-SUMS = {
-    "increments": "increments from 0",
-    "increments_on": "increments on 2,823",
-    "densities_on": "densities on 2,823",
-    "one_sum": "whole densities",
-}
+# Columns of the table ``leaky_single``: how the same log-weights are summed in float32.
+SUMS = {"increments": "increments from 0", "increments_on": "increments on 2,823"}
+SUMS |= {"densities_on": "densities on 2,823", "one_sum": "whole densities"}
 
 
 def readings_of_energy(single: pd.DataFrame) -> dict[str, list[ms.Measured]]:

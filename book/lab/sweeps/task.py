@@ -30,7 +30,8 @@ from .words import (
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 MAY_BE_ZERO = (
-    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up"
+    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up",
+    "n_mbar",
 )  # fmt: skip
 MEANING = {
     int: "a whole number of at least {least}, in digits (YAML takes 1e4 for a text)",

@@ -19,7 +19,6 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
-from ..li2016.moves import move_of
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
 from ..ww_domain import ww_domain
@@ -126,7 +125,7 @@ def _density(
 
 def _of_kernel(path):
     def made(rbm, *, kernel: str):
-        return path(rbm, move_of(kernel, rbm))
+        return path(rbm, kernel)
 
     return made
 
