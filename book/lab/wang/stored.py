@@ -1,20 +1,13 @@
-"""The stored runs that the notebook of the report reads, and the seconds of live ones."""
+"""The stored runs that the notebook of the report reads."""
 
 from __future__ import annotations
 
-import time
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
-import rbmlib as rl
-from rbmbook import noted_warnings
-from rbmbook.experiments.sams import PrintedPath, counts_plus_five
 from rbmbook.page import pick, stored
-from rbmbook.sweeps.words import ESTIMATORS
 
 from . import programs, tap, truth
 
@@ -67,37 +60,3 @@ def converged(runs: Stored, **where) -> tuple[np.ndarray, np.ndarray]:
     found = pick(runs.single, **where)
     stops = found["stopped"].to_numpy() == 1
     return stops, stops & (np.abs(found["log_z"] - found["model"].map(truth)) < CLOSE).to_numpy()
-
-
-UNITS = {10: "pcd_10", 20: "pcd_20", 100: "spectral_100", 500: "pcd_500"}  # hidden units: model
-
-
-def of_programs(units: int, seed: int, n: int) -> dict[str, np.ndarray]:
-    """Seconds of ``n`` runs of each program, after one that may compile.
-
-    AIS by the printed number of temperatures; RTS to its stop, 100,000 sweeps at most, and SAMS,
-    each by a short and by a long reading; TAP3 to its stop.
-    """
-    rbm = rl.load_rbm(UNITS[units])
-    path = PrintedPath(rbm, counts_plus_five(), np.zeros(units))
-    betas, steps = rl.schedules.linear(99), rl.schedules.linear(100_000 if units == 10 else 60_000)
-    sams, rts, tap3 = (ESTIMATORS[x] for x in ("sams printed", "rts printed", "tap as printed"))
-    n_updates = max(int(tap3(rbm, seed, order=3)[1]["n_done"]), 2)  # then it looks for cycles
-    calls = {
-        "AIS": lambda s: rl.ais(path, steps, n_chains=1, rng=s),
-        "TAP3": lambda s: tap3(rbm, seed, order=3, n_updates=n_updates),
-    }
-    for n_round, t in ((1000, 0.05), (2000, 0.02)):
-        loop = {"n_runs": 1, "n_sweeps": 100_000, "round_sweeps": n_round, "threshold": t}
-        calls[f"RTS, N = {n_round:,}, Tlimit {t:g}"] = partial(rts, path, betas, **loop)
-    for n_sweeps in (5000, 30_000):
-        calls[f"SAMS, {n_sweeps:,} sweeps"] = partial(
-            sams, path, betas, n_runs=1, n_sweeps=n_sweeps
-        )
-    spent: dict[str, list[float]] = {name: [] for name in calls}
-    with noted_warnings(), threadpool_limits(1):  # one chain has no error, and warns of it
-        for (name, call), k in ((item, k) for item in calls.items() for k in range(n + 1)):
-            began = time.process_time()
-            call(seed + k)
-            spent[name].append(time.process_time() - began)
-    return {name: np.array(x[1:]) for name, x in spent.items()}
