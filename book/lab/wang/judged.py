@@ -17,8 +17,7 @@ from rbmbook.tables import number
 from rbmbook.verdicts import Verdict
 
 from . import MODELS, PRINTED_RUNS, over, printed, programs, tap, truth
-from .programs import rmse_of, rmse_over
-from .stored import Stored, converged
+from .programs import Stored, converged, rmse_of, rmse_over
 
 THEIRS = "the report's own: h10, h20, h100, h500"
 FEW = ("h10", "h20")
@@ -33,6 +32,10 @@ IN_WORDS = {
     "round_sweeps": "N = {:,}", "threshold": "Tlimit {:g}", "n_sweeps": "{:,} sweeps",
     "base": "AIS from {}",
 }  # fmt: skip
+
+
+def _named(base: str) -> str:
+    return {"base rate": "the base rate", "zero": "zeros"}.get(base, base)
 
 
 def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
@@ -114,7 +117,7 @@ def ais_finer(runs: Stored) -> Verdict:
     def off(base):
         few = one(runs.coarse, model="h500", base=base)["mean_log_z"] - truth("h500")
         many = equal_steps(runs, "h500", base)["log_z"] - truth("h500")
-        return f"{few:+.2f} and {many:+.2f} nats from {base}".replace("-", "−")
+        return f"{few:+.2f} and {many:+.2f} nats from {_named(base)}".replace("-", "−")
 
     both = ("base rate", "own biases")
     found = judge.depends("the base", grid(finer, base=both))
@@ -211,7 +214,7 @@ def rts_base(runs: Stored) -> Verdict:
         every = [near("h10", base, **dict(zip(where, x, strict=True))).mean()
                  for x in product(*where.values())]  # fmt: skip
         low, high = (f"{end:.0%}" for end in (min(every), max(every)))
-        return f"{high if low == high else f'{low} to {high}'} from {base}"
+        return f"{high if low == high else f'{low} to {high}'} from {_named(base)}"
 
     parts = {
         "zeros do not converge": judge.depends(what, grid(fails, (*FEW, "h100"), **where)),
@@ -313,7 +316,9 @@ def rts_units(runs: Stored) -> Verdict:
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
     said = ", ".join(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
     found = judge.depends("N and the constant", cases)
-    return found.said(f"runs that stop at Tlimit 0.05: {said}", "over all N", THEIRS)
+    return found.said(
+        f"runs that stop at Tlimit 0.05: {said}", "over all lengths N of a round", THEIRS
+    )
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
@@ -327,7 +332,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
         return judge.equivalence("wang-rts-accuracy", ratio, **alike)
 
     def errors(model):
-        of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {b}" for b in BASES)
+        of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
         of_rts = rmse_of(programs.fitting(runs.rts, model))
         return f"{model}: RTS {of_rts:.2f}; AIS {', '.join(of_ais)}"
 
@@ -336,7 +341,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
     readings = both.index[both.map(set(FEW).issubset)]
     cases = grid(as_accurate, FEW, reading=readings, base=BASES)
     said = f"RMSE in nats. {'. '.join(map(errors, FEW))}"
-    found = over(cases, said, "N, Tlimit and the base of AIS", "agree")
+    found = over(cases, said, "N, Tlimit and the base of AIS")
     why = "on h10 RTS is as accurate as AIS from the base rate if the threshold is tight"
     return found.said(words=why, models="h10 and h20, the report's own")
 
@@ -412,13 +417,15 @@ def most_accurate(runs: Stored) -> Verdict:
             case = cases.setdefault(f"AIS from {base}; {method}, {row['reading']}", {})
             case[model] = judge.together({"good": good, "better": better})
     off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
-    said = "; ".join(f"{', '.join(f'{x:+.2f}' for x in e)} from {b}" for b, e in off.items())
+    said = "; ".join(
+        f"{', '.join(f'{x:+.2f}' for x in e)} from {_named(b)}" for b, e in off.items()
+    )
     said = f"mean errors of AIS on h10 to h500, in nats: {said}".replace("-", "−")
     why = (
         "AIS errs by about a nat or less from the base rate and counts + 5, by 10 on h20 from its "
     )
     why += "own biases, and by more than 10 on every model from zeros"
-    return over(cases, said, "the base and the readings of RTS", "agree").said("", why, THEIRS)
+    return over(cases, said, "the base and the readings of RTS").said("", why, THEIRS)
 
 
 def tap_largest(runs: Stored) -> Verdict:

@@ -11,7 +11,7 @@ from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
 
 from . import MODELS, printed, printed_error, programs, tap, truth
-from .stored import Stored
+from .programs import Stored
 
 
 def correlations(stored: pd.DataFrame) -> pd.DataFrame:
