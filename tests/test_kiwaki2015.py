@@ -10,7 +10,7 @@ import pytest
 import rbmlib as rl
 from rbmbook import tables
 from rbmbook.kiwaki2015 import judged, runs, theory
-from rbmbook.measured import Measured, measured
+from rbmbook.measured import Measured
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import schedules
 
@@ -122,13 +122,10 @@ def small_path():
     return rl.GeometricPath(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0), base=np.zeros(6))
 
 
-def scaled(gibbs=3.0, perfect=1.0, tail=1.0):
-    """Rows whose variance over J is given; ``tail`` multiplies the last, of 540 steps."""
-    return [
-        theory.Scaled("linear", k, measured(2.0, 0.002, 3), measured(2 * perfect * x, 0.01),
-                      measured(2 * gibbs * x, 0.01))
-        for k, x in ((60, 1.0), (180, 1.0), (540, tail))
-    ]  # fmt: skip
+def scaled(gibbs=3.0, perfect=1.0):
+    """Rows whose variance over J is given."""
+    rows = {"steps": [60, 180, 540], "j": 2.0, "perfect": 2 * perfect, "gibbs": 2 * gibbs}
+    return pd.DataFrame(rows).assign(j_error=0.002, perfect_error=0.01, gibbs_error=0.01)
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,8 @@ def highest_ess(runs) -> Verdict:
         f"its ESS is above that of LINEAR {' and '.join(counts)} (trainings)",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return _priced(verdict, "nine trainings of each model, 6.5 h on two cores, would decide")
+    price = "20 minutes (five seeds on PCD(20) at rate 0.002) would show whether it depends on the "
+    return _priced(verdict, price + "base; nine trainings of each model take 6.5 h on two cores")
 
 
 def uncapped(runs) -> Verdict:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -24,36 +23,11 @@ TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
 
 
-class Scaled(NamedTuple):
-    """K times the variance of log-weights along one schedule, and what it should tend to."""
-
-    schedule: str
-    steps: int
-    j: Measured
-    perfect: Measured
-    gibbs: Measured
-
-
-def scaled_variances(stored: pd.DataFrame) -> list[Scaled]:
-    """Theorem 1 on a model of 40 × 8 units, along equal steps and VAROPT, at four K each."""
-    return [
-        Scaled(
-            row.schedule,
-            row.steps,
-            ms.measured(row.j, row.j_error, row.j_freedom),
-            ms.measured(row.perfect, row.perfect_error),
-            ms.measured(row.gibbs, row.gibbs_error),
-        )
-        for row in stored.itertuples()
-    ]
-
-
-def mean_of(values: Iterable[Measured], dependent: bool = False) -> Measured:
-    """The mean of positive numbers, on the scale "log"; ``dependent`` errors add up unsquared."""
-    every = list(values)
-    total, errors = sum(m.value for m in every), [m.std_error for m in every]
-    error = sum(errors) if dependent else math.hypot(*errors)
-    return ms.measured(total / len(every), error / total, scale="log")
+def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
+    """Mean of a column of positive numbers, on the scale "log"; ``dependent`` errors add up."""
+    total, errors = rows[kind].sum(), rows[f"{kind}_error"]
+    error = errors.sum() if dependent else np.hypot.reduce(errors)
+    return ms.measured(rows[kind].mean(), error / total, scale="log")
 
 
 def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
@@ -121,14 +95,13 @@ def nearness(p: OnPath) -> float:
     return float(np.log(far[0]) - np.log(far[1]))
 
 
-def _over_j(scaled: Sequence[Scaled], kind: str) -> Measured:
+def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
     """K times the variance over J, of the rows with 60 steps and more."""
-    many = [s for s in scaled if s.steps >= 60]
-    j = mean_of([s.j for s in many], dependent=True)  # of one pilot
-    return over(mean_of([getattr(s, kind) for s in many]), j)
+    many = scaled[scaled["steps"] >= 60]
+    return over(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
 
 
-def theorem_1(scaled: Sequence[Scaled]) -> Verdict:
+def theorem_1(scaled: pd.DataFrame) -> Verdict:
     ratio = _over_j(scaled, "perfect")
     return judge.equivalence("kiwaki-theorem1", ratio, **TENDS).said(
         f"K Var[log w] is {math.exp(ratio.value):.2f} times J",
@@ -136,7 +109,7 @@ def theorem_1(scaled: Sequence[Scaled]) -> Verdict:
     )
 
 
-def dominates(scaled: Sequence[Scaled], runs, predicted) -> Verdict:
+def dominates(scaled: pd.DataFrame, runs, predicted) -> Verdict:
     """``predicted`` has J over K, in the column "perfect", of equal steps on trained models."""
 
     def judged(ratio: Measured) -> Verdict:
@@ -159,13 +132,12 @@ def dominates(scaled: Sequence[Scaled], runs, predicted) -> Verdict:
     )
 
 
-def inverse_k(scaled: Sequence[Scaled], runs) -> Verdict:
+def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     def judged(ratio: Measured) -> Verdict:
         return judge.equivalence("kiwaki-inverse-k", ratio, **INVERSE)
 
     def on_the_toy(kind: str) -> Verdict:
-        ends = ([getattr(s, kind) for s in scaled if s.steps == k] for k in (540, 60))
-        return judged(over(*map(mean_of, ends)))
+        return judged(over(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60))))
 
     tenfold = {}
     for model in (*TWENTY, "pcd_500"):
