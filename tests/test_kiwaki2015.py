@@ -10,7 +10,7 @@ import pytest
 import rbmlib as rl
 from rbmbook import tables
 from rbmbook.kiwaki2015 import judged, runs, theory
-from rbmbook.measured import Measured, measured
+from rbmbook.measured import Measured
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import schedules
 
@@ -118,26 +118,14 @@ def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
 # ---------------------------------------------------------------- theory
 
 
-def small_path(kind=rl.GeometricPath):
-    return kind(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0), base=np.zeros(6))
+def small_path():
+    return rl.GeometricPath(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0), base=np.zeros(6))
 
 
-def test_perfect_transitions_forget():
-    """After one transition to beta = 1 the states are the model's, whatever they were before."""
-    path = small_path(theory.PerfectPath)
-    seen = path.transition(np.ones((4000, 6)), 1.0, np.random.default_rng(0)).mean(axis=0)
-    states = np.array([[int(b) for b in f"{i:06b}"] for i in range(64)], float)
-    p = np.exp(path.rbm.log_density(states) - rl.exact(path.rbm).log_z)
-    assert seen == pytest.approx(p @ states, abs=0.04)
-
-
-def scaled(gibbs=3.0, perfect=1.0, tail=1.0):
-    """Rows whose variance over J is given; ``tail`` multiplies the last, of 540 steps."""
-    return [
-        theory.Scaled("linear", k, measured(2.0, 0.002, 3), measured(2 * perfect * x, 0.01),
-                      measured(2 * gibbs * x, 0.01))
-        for k, x in ((60, 1.0), (180, 1.0), (540, tail))
-    ]  # fmt: skip
+def scaled(gibbs=3.0, perfect=1.0):
+    """Rows whose variance over J is given."""
+    rows = {"steps": [60, 180, 540], "j": 2.0, "perfect": 2 * perfect, "gibbs": 2 * gibbs}
+    return pd.DataFrame(rows).assign(j_error=0.002, perfect_error=0.01, gibbs_error=0.01)
 
 
 @pytest.mark.parametrize(
@@ -184,7 +172,7 @@ def test_a_mean_falls_with_the_ess_and_z_falls_faster():
 
 def test_pilot_cost():
     main = {"n_chains": 1000, "n_temperatures": 100_000}
-    assert theory.pilot_cost(main).ours.startswith("0.1%")
+    assert "0.1% of the chain-steps" in theory.pilot_cost(main).ours
     assert theory.pilot_cost(main | {"n_temperatures": 1000}).outcome == CONTRADICTED
 
 
@@ -234,7 +222,7 @@ def test_the_smallest_errors_are_judged_from_each_base(low, outcome):
 
 @pytest.mark.parametrize(
     ("ess", "outcome"),
-    [((800.0, 300.0), DEPENDS), ((800.0, 800.0), REPRODUCED), ((510.0, 510.0), OPEN)],
+    [((800.0, 300.0), DEPENDS), ((800.0, 800.0), REPRODUCED), ((520.0, 520.0), OPEN)],
 )
 def test_the_greatest_ess(ess, outcome):
     rows = [
@@ -245,7 +233,7 @@ def test_the_greatest_ess(ess, outcome):
     ]
     found = judged.larger_ess(table(*rows), ["pcd_20"])
     assert found.outcome == outcome
-    assert ("6.5 h" in found.note) == (outcome == OPEN)
+    assert ("hour" in found.note) == (outcome == OPEN)
 
 
 def highest(*rows):
@@ -260,7 +248,7 @@ def test_the_highest_ess_of_a_table():
     assert highest(*even, *three(base="own biases", varopt={"ess": 800.0})).outcome == DEPENDS
     assert highest(*even).outcome == OPEN  # contradicted on one model alone
     full = three(ess=980.0, varopt={"ess": 990.0})
-    assert any("at the ceiling" in part[3] for part in highest(*full).parts)
+    assert any("already have 95%" in part[3] for part in highest(*full).parts)
     no_gms13 = [r for r in three(varopt={"ess": 800.0}) if r["schedule"] != "gms13"]
     assert highest(*no_gms13).outcome == OPEN
 
@@ -272,8 +260,8 @@ def test_gms13_has_no_quarter_more():
         ]
         return judged.gms13_below(table(*rows))
 
-    assert [found(x).outcome for x in (700.0, 860.0, 960.0)] == [REPRODUCED, OPEN, CONTRADICTED]
-    assert found(860.0).note.startswith("nine trainings, and seeds on PCD(500): about 13.5 h")
+    assert [found(x).outcome for x in (700.0, 870.0, 960.0)] == [REPRODUCED, OPEN, CONTRADICTED]
+    assert found(870.0).note.startswith("about 13.5 h")
 
 
 def test_an_uncapped_schedule_falls_where_one_model_shows_it():
@@ -283,7 +271,7 @@ def test_an_uncapped_schedule_falls_where_one_model_shows_it():
 
     assert [found(x).outcome for x in (180.0, 900.0)] == [REPRODUCED, OPEN]
     assert "0.20 on PCD(20)" in found(180.0).ours
-    assert "1 of 1 models" in found(180.0).words
+    assert "1 of 1 pairs" in found(180.0).words
 
 
 def fall(few, many, **rates):
@@ -307,18 +295,33 @@ def test_errors_with_500_units():
     assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}) == CONTRADICTED
 
 
-def test_gains_with_500_units_and_the_ceiling():
-    small, large = (
-        [r for m in models for r in three(m, varopt={"ess": ess})]
-        for models, ess in ((runs.TWENTY, 800.0), (runs.MODELS[3:], 500.0))
-    )
-    own = [r | {"base": "own biases"} for r in small + large]
-    assert judged.gains_less(table(*small, *large, *own)).outcome == REPRODUCED
-    assert judged.gains_less(table(*small, *large)).outcome == OPEN
-    full = [r | {"ess": 985.0} for r in large]
-    assert {p[3] for p in judged.gains_less(table(*small, *full, *own)).parts} >= {"at the ceiling"}
+def gains(*of_base_rate, own=None):
+    """Equal steps lie two nats below log Z; VAROPT0.009 by so many times less, by base."""
+    every = {"base rate": of_base_rate, "own biases": own or of_base_rate}
+    rows = [
+        row
+        for base, factors in every.items()
+        for model, factor in zip(("pcd_20", "pcd_500"), factors, strict=True)
+        for k in (1000, 10_000)
+        for row in three(model, base, {"mean_log_z": 210 - 2 / factor}, n_temperatures=k,
+                         mean_log_z=208.0)
+    ]  # fmt: skip
+    exact = SimpleNamespace(log_z=210.0, std_error=0.0)
+    return judged.gains_less(table(*rows), dict.fromkeys(("pcd_20", "pcd_500"), exact))
+
+
+def test_gains_with_500_units():
+    assert gains(1.3, 1.1).outcome == REPRODUCED
+    assert gains(1.1, 1.3).outcome == CONTRADICTED
+    assert gains(1.3, 1.1, own=(1.1, 1.3)).outcome == DEPENDS
+    assert gains(1.3, 1.299).outcome == OPEN
+    assert "1.30 with 20 units and 1.10 with 500" in gains(1.3, 1.1).ours
+
+
+def test_schedules_at_the_ceiling_decide_nothing():
     even = [r for m in runs.MODELS[3:] for r in three(m, ess=900.0)]
     assert judged.ahead_on_500(table(*even)).outcome == CONTRADICTED
+    full = [r for m in runs.MODELS[3:] for r in three(m, ess=985.0)]
     assert "7 h" in judged.ahead_on_500(table(*full)).note
 
 
@@ -359,19 +362,19 @@ def test_the_drop_is_smaller_with_more_steps(many, outcome):
     assert judged.smaller_drop(judged.looks_of(rows)).outcome == outcome
 
 
-def test_deceleration_is_judged_where_a_cap_binds():
+def test_deceleration_is_judged_where_a_cap_binds_and_by_the_printed_ess(monkeypatch):
     """By pairs that share a pilot, so that 1% of noise decides where pilots differ by 5%."""
 
-    def found(held, end=800.0):
+    def found(held):
         rows = [
             looks(0.02, 0.9, v, cap=c, noise=e) for c, v, e in ((1.0, 0.02, 0), (0.003, held, 0.01))
         ]
-        ends = table(*(run("pcd_20", "varopt", c, "own biases", ess=x, largest_step=3.4)
-                       for c, x in ((1.0, 500.0), (0.003, end))))  # fmt: skip
-        return judged.relaxes(judged.looks_of(rows), ends)
+        return judged.relaxes(judged.looks_of(rows)).outcome
 
-    assert found(0.019).outcome == REPRODUCED
-    assert found(0.04).outcome == CONTRADICTED
-    unknown = found(0.019, 510.0)
-    assert unknown.outcome == OPEN
-    assert unknown.note.startswith("the end, not the early drop, is open")
+    assert found(0.04) == CONTRADICTED
+    assert found(0.019) == DEPENDS  # printed: 820 and 617 with two caps, 776 without
+    for printed, outcome in ((900.0, REPRODUCED), (300.0, CONTRADICTED)):
+        monkeypatch.setattr(
+            judged, "printed_ess", lambda _, label, x=printed: 700.0 if label == "VAROPT" else x
+        )
+        assert found(0.019) == outcome

@@ -16,7 +16,6 @@ from scipy.sparse import csr_array
 
 import rbmlib as rl
 from rbmbook import images, step_sizes
-from rbmbook.li2016.moves import move_of
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib.sampling import planning
 
@@ -195,7 +194,6 @@ REFUSED = [
     ("train has shape (120, 3)", lambda: rl.LogZTracker(B, rng=0).monitor(train=DATA[:, :3])),
     ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
     # rbmbook
-    ("kernel is 'blockwise': expected weights with", lambda: move_of("blockwise", LEAKY_4)),
     ("gain is 0", lambda: rl.LogZTracker(B, gain=0)),
     ("target is 2: expected a probability above 0",
      lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),

@@ -8,34 +8,29 @@ import pytest
 
 from rbmbook import judge, wang
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
-from rbmbook.wang import judged, metropolis, programs, tap
+from rbmbook.wang import judged, programs, tap
 
 # ------------------------------------------------------------------ Metropolis-Hastings
 
 
-@pytest.mark.parametrize("repeat", [True, False])
-def test_runs_of_the_report_have_their_own_correlation(repeat):
-    runs = metropolis.counted_runs(repeat, 2000, 20, np.random.default_rng(1))
-    assert [run.shape for run in runs] == [(2000, 2)] * 20
-    assert all((np.diff(run, axis=0) == 0).any() == repeat for run in runs)
-    found = np.array([np.corrcoef(run.T)[0, 1] for run in runs])
-    limit = metropolis.long_run(repeat)
-    assert abs(found.mean() - limit) < 4 * found.std(ddof=1) / np.sqrt(20)
+def sampler(shift=0.0):
+    """Correlations of a hundred runs by each rule, of all points and of a tenth of them."""
+    rng = np.random.default_rng(0)
+    return pd.concat(
+        pd.DataFrame({"rule": rule, "points": n, "correlation": rng.normal(mean + shift, sd, 100)})
+        for rule, mean in judged.LONG_RUN.items()
+        for n, sd in ((50_000, 0.004), (5000, 0.012))
+    )
 
 
-def test_counting_refusals_samples_the_product_of_target_and_proposals():
-    """Precisions add up: 4/3 [[1, -1/2], [-1/2, 1]] and the identity."""
-    assert metropolis.long_run(True) == pytest.approx(2 / 7, abs=1e-9)
-    assert metropolis.log_target(np.array([[6.0, 12.0]])) == pytest.approx(-2 / 3)
-
-
-def test_steps_go_on_over_blocks(monkeypatch):
-    """Two blocks are one run: each state is the old one or a new one, as `moved` says."""
-    monkeypatch.setattr(metropolis, "BLOCK", 3)
-    start = np.tile(metropolis.MEAN, (4, 1))
-    states, moved = metropolis.steps(start, 7, np.random.default_rng(0))
-    before = np.concatenate([start[:, None], states[:, :-1]], axis=1)
-    assert np.array_equal((states != before).any(axis=2), moved)
+def test_the_sampler_is_judged_by_error_range_and_means():
+    found = judged.mh_table(sampler())
+    parts = {part[0]: part[2] for part in found.parts}
+    assert found.outcome == CONTRADICTED
+    assert parts["drawn again, no closer with more points"] == REPRODUCED
+    assert parts["drawn again, range"] == parts["counted again, mean of 100"] == CONTRADICTED
+    right = judged.mh_table(sampler().assign(correlation=lambda t: t["correlation"] + 0.23))
+    assert {p[0]: p[2] for p in right.parts}["drawn again, range"] == REPRODUCED
 
 
 # ------------------------------------------------------------------ readings of the programs
@@ -113,14 +108,14 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     rows = [reading(226.1, 0.35) | {"reading": "fits"}, reading(240.0, 90.0)]
     found = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows))
     assert found.outcome == DEPENDS
-    assert "they give all that is printed: fits" in found.note
+    assert "such as fits" in found.note
     assert found.ours == f"{programs.said(rows[0])} (fits)"
     alone = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows[1:]))
     assert alone.outcome == CONTRADICTED
     never = reading(np.nan, np.nan, n=0) | {"tried": 20, "reading": "never stops"}
     unknown = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame([rows[1], never]))
     assert unknown.outcome == OPEN
-    assert "not available" in unknown.note
+    assert "1 leave it open" in unknown.note
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
     assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
 
@@ -204,8 +199,30 @@ def test_a_sentence_over_readings_and_models():
     name = "wang-rts-accuracy"
     yes, no = (judge.bound(name, x, at_least=0.5) for x in ([0.9, 0.91, 0.9], [0.1, 0.11, 0.1]))
     yes, no = (v._replace(outcome=o) for v, o in ((yes, REPRODUCED), (no, CONTRADICTED)))
-    apart = wang.over({"a": {"h10": yes, "h20": no}}, "ours", "N", "agree")
+    apart = wang.over({"a": {"h10": yes, "h20": no}}, "ours", "N")
     assert apart.outcome == CONTRADICTED
-    turn = wang.over({"a": {"h10": yes}, "b": {"h10": no}}, "ours", "N", "agree")
+    turn = wang.over({"a": {"h10": yes}, "b": {"h10": no}}, "ours", "N")
     assert turn.outcome == DEPENDS
-    assert turn.note.startswith("on N: of 2 readings 1 agree")
+    assert turn.note.startswith("on N: 1 of 2 readings agree")
+
+
+# ------------------------------------------------------------------ seconds
+
+
+def seconds(**of):
+    """Three runs of each program on each model; ``of`` changes the seconds of a program."""
+    base = {"AIS": 1.0, "TAP3": 0.01, "RTS_a": 0.5, "RTS_b": 0.6, "SAMS_a": 0.2, "SAMS_b": 0.3} | of
+    spread = np.array([0.99, 1.0, 1.01])
+    rows = [
+        pd.DataFrame({"units": n, "program": k, "seconds": x * n * spread})
+        for n in (10, 20) for k, x in base.items()
+    ]  # fmt: skip
+    return pd.concat(rows)
+
+
+def test_the_order_of_the_seconds():
+    assert judged.speed_order(seconds()).outcome == REPRODUCED
+    found = judged.speed_order(seconds(RTS_a=2.0, SAMS_b=2.0))
+    parts = {part[0]: part[2] for part in found.parts}
+    assert parts["RTS faster than AIS"] == parts["SAMS faster than AIS"] == DEPENDS
+    assert judged.speed_order(seconds(TAP3=3.0)).outcome == CONTRADICTED

@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pandas as pd
 
-from .. import judge
+from .. import judge, tables
 from .. import measured as ms
 from ..measured import Measured
 from ..page import over
 from ..verdicts import Verdict, depends, together
 from .runs import (
     BASES,
-    LONG,
     MODELS,
     TWENTY,
     bound,
@@ -25,10 +24,12 @@ from .runs import (
     largest_steps,
     papers_name,
     pooled,
-    there,
-)
+    printed_ess,
+)  # fmt: skip
 
 PAYS = {"matters": 1.1, "reason": "a tenth, what the pilot costs at K = 1,000"}
+ONE_RUN = {"alpha": judge.FEW}  # of ESS: one run, or a few, stand behind a number
+CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
 STEPS = (1000, 3000, 10_000, 30_000, 100_000)
 NAMED = {"base rate": "the base rate", "own biases": "own biases"}
@@ -57,13 +58,12 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
     if not gains:
         return None
     if _full(runs, model, base):
-        return judge.left_open(name, "at the ceiling: equal steps have 95% of the chains or more")
-    all_of = together(
-        {rival: judge.effect(name, x, direction=1, **PAYS) for rival, x in gains.items()}
-    )
-    if all_of.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
-        return judge.left_open(name, "GMS13 was not run on this training", ours=all_of.ours)
-    return all_of
+        return judge.left_open(name, "equal steps already have 95% of the chains or more")
+    each = {r: judge.effect(name, x, direction=1, **PAYS, **ONE_RUN) for r, x in gains.items()}
+    found_here = together(each)
+    if found_here.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
+        return judge.left_open(name, "GMS13 was not run on this training", ours=found_here.ours)
+    return found_here
 
 
 def _full(runs, model: str, base: str) -> bool:
@@ -71,14 +71,9 @@ def _full(runs, model: str, base: str) -> bool:
     return equal is not None and math.exp(equal.value) > CEILING
 
 
-def _priced(verdict: Verdict, why: str, *sweeps: str) -> Verdict:
-    """An open verdict with what would decide it, and the hours of the sweeps that are not there."""
-    missing = [name for name in sweeps if name not in there()]
-    if verdict.outcome != judge.OPEN or not missing:
-        return verdict
-    hours = sum(LONG[name] for name in missing)
-    note = f"{why}: about {hours:g} h on two cores ({', '.join(missing)})"
-    return verdict._replace(note=f"{note}; {verdict.note}" if verdict.note else note)
+def _priced(verdict: Verdict, price: str) -> Verdict:
+    """An open verdict with what would decide it."""
+    return verdict._replace(note=price) if verdict.outcome == judge.OPEN else verdict
 
 
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
@@ -93,14 +88,15 @@ def highest_ess(runs) -> Verdict:
     counts, twenty = [], [m for m in runs["model"].unique() if "_20" in m]
     for base in BASES:
         ratios = [g.value for m in twenty if (g := _gain(runs, m, base)) is not None]
-        counts.append(f"{sum(x > 0 for x in ratios)} of {len(ratios)} from {NAMED[base]}")
+        counts.append(f"in {sum(x > 0 for x in ratios)} of {len(ratios)} from {NAMED[base]}")
     ours = [1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY]
     verdict = depends(UNSTATED, cases).said(
         f"VAROPT0.009 has an ESS of {', '.join(f'{x:.0f}' for x in ours)} from the base rate",
-        f"above LINEAR in {' and '.join(counts)} trainings",
+        f"its ESS is above that of LINEAR {' and '.join(counts)} (trainings)",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return _priced(verdict, "nine trainings of each model", "varopt_table1")
+    price = "20 minutes (five seeds on PCD(20) at rate 0.002) would show whether it depends on the "
+    return _priced(verdict, price + "base; nine trainings of each model take 6.5 h on two cores")
 
 
 def uncapped(runs) -> Verdict:
@@ -122,10 +118,10 @@ def uncapped(runs) -> Verdict:
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    why = "one of nine trainings of each model may show it"
-    return _priced(verdict, why, "varopt_table1").said(
-        f"ESS over LINEAR's: {', '.join(ours)}",
-        f"where the cap of 0.009 binds: on {len(ours)} of {len(steps)} models and bases",
+    price = "one of nine trainings of each model may show it: 6.5 h on two cores"
+    return _priced(verdict, price).said(
+        f"ESS of plain VAROPT over LINEAR's: {', '.join(ours)}",
+        f"the cap of 0.009 binds on {len(ours)} of {len(steps)} pairs of model and base",
     )
 
 
@@ -134,15 +130,15 @@ def gms13_below(runs) -> Verdict:
 
     def judged(model, base):
         ratio = _gain(runs, model, base, "GMS13")
-        return ratio and judge.bound("kiwaki-gms13-below-linear", ratio, at_most=1.25)
+        return ratio and judge.bound("kiwaki-gms13-below-linear", ratio, at_most=1.25, **ONE_RUN)
 
     ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
-        f"{min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS",
-        "on six models, from the base rate; from own biases our ESS are too small to tell",
+        f"GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS from the base rate",
+        "on six models; from own biases the ESS of single runs are too rough to compare",
     )
-    why = "nine trainings, and seeds on PCD(500)"
-    return _priced(verdict, why, "varopt_table1", "varopt_table2")
+    price = "about 13.5 h on two cores would decide: nine trainings, and five seeds on PCD(500)"
+    return _priced(verdict, price)
 
 
 def ahead_on_500(runs) -> Verdict:
@@ -150,36 +146,42 @@ def ahead_on_500(runs) -> Verdict:
     cases = by_reading(runs, MODELS[3:], lambda model, base: _ahead(name, runs, model, base))
     gain = _gain(runs, "pcd_500", "base rate")
     verdict = depends(UNSTATED, cases).said(
-        f"{math.exp(gain.value):.2f} times LINEAR's ESS on PCD(500), from the base rate",
-        "on CD1(500) and CD25(500) equal steps are at the ceiling",
+        f"VAROPT0.009 has {math.exp(gain.value):.2f} times LINEAR's ESS on PCD(500)",
+        "from the base rate, one run each; on our CD1(500) and CD25(500) equal steps have an ESS "
+        "of 988 of 1,000 or more, so that no schedule can show a gain",
         "pcd_500, cd1_500, cd25_500",
     )
-    return _priced(verdict, "five seeds from both bases on PCD(500)", "varopt_table2")
+    price = "five seeds on PCD(500), 7 h on two cores, would decide it there; CD1(500) and "
+    return _priced(verdict, price + "CD25(500) would need models that are harder")
 
 
-def gains_less(runs) -> Verdict:
-    """Is the gain in ESS over equal steps smaller with 500 units than with 20?"""
-    name = "kiwaki-500-less"
-
-    def judged(base, few, many):
-        gains = [_gain(runs, model, base) for model in (few, many)]
-        if any(g is None for g in gains):
-            return judge.left_open(name, "not run from this base")
-        if _full(runs, many, base):
-            return judge.left_open(name, "at the ceiling")
-        return judge.effect(name, over(*gains), direction=1)
-
-    every = zip(TWENTY, MODELS[3:], strict=True)
-    pairs = {f"{papers_name(a)} over {papers_name(b)}": (a, b) for a, b in every}
-    cases = {base: {which: judged(base, *pair) for which, pair in pairs.items()} for base in BASES}
-    at = [math.exp(_gain(runs, m, "base rate").value) for m in ("pcd_20", "pcd_500")]
-    verdict = depends("the base", cases).said(
-        f"gains of {at[0]:.2f} on PCD(20) and {at[1]:.2f} on PCD(500)",
-        "in ESS over LINEAR, from the base rate",
-        ", ".join(MODELS),
+def gains_less(runs, truths) -> Verdict:
+    """Is the gain over equal steps, in the distance of the lower bound from log Z, smaller with 500
+    units than with 20? On PCD, pooled over the numbers of steps that both were run with."""
+    name, pair = "kiwaki-500-less", ("pcd_20", "pcd_500")
+    cases, ours = {}, []
+    for base in BASES:
+        steps = [k for k in STEPS if any(settings(runs, pair[1:], base, [k]))]
+        few, many = (_error_gain(runs, truths, model, base, steps) for model in pair)
+        cases[base] = judge.effect(name, over(few, many), direction=1, **ONE_RUN)
+        few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
+        at = ", ".join(f"{k:,}" for k in steps)
+        ours.append(f"{few} with 20 units and {many} with 500 from {NAMED[base]} (K = {at})")
+    return _on_the_base(cases).said(
+        f"gains on PCD: {'; '.join(ours)}",
+        "distance of LINEAR's lower bound from log Z over that of VAROPT0.009's; ESS say nothing: "
+        "on PCD(500) they are single runs, and our CD1(500) and CD25(500) leave no room for a gain",
+        ", ".join(pair),
     )
-    why = "seeds on the models with 500 units"
-    return _priced(verdict, why, "varopt_table2", "varopt_500_seeds")
+
+
+def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
+    every, truth = list(settings(runs, [model], base, steps)), truths[model]
+    both = ("LINEAR", "VAROPT0.009")
+    ratios = (
+        over(*(gap(by[x], truth.log_z, truth.std_error, pilots=0) for x in both)) for _, by in every
+    )
+    return pooled(ratios, every, "LINEAR", "pilot_bound")
 
 
 def gap(rows, truth: float, truth_error: float = 0.0, pilots: float = 1) -> Measured:
@@ -218,11 +220,13 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
             ratios += [f"{math.exp(ratio.value):.2f} from {NAMED[base]}"] * (rival == "LINEAR")
         cases[base] = together(parts)
-        nearer = f"the estimate itself in {sum(_nearest(by, truths[m]) for m, by in every)}"
-        said = " and ".join(f"{n} against {rival}" for rival, n in wins_of.items())
-        counted.append(f"from {NAMED[base]} the bound is nearer in {said}, {nearer}")
-    words = f"{'; '.join(counted)}, of {len(every)} settings each"
-    ours = f"LINEAR's bound is further from log Z by factors of {' and '.join(ratios)}"
+        nearest = sum(_nearest(by, truths[m]) for m, by in every)
+        said = " and ".join(f"{rival} in {n}" for rival, n in wins_of.items())
+        counted.append(
+            f"from {NAMED[base]} its bound beats {said}, and its estimate both in {nearest}"
+        )
+    words = f"VAROPT0.009, of {len(every)} settings: {'; '.join(counted)}"
+    ours = f"distance of LINEAR's bound from log Z over VAROPT0.009's: {' and '.join(ratios)}"
     return _on_the_base(cases).said(ours, words, ", ".join(TWENTY))
 
 
@@ -240,18 +244,20 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         for rival in RIVALS:
             ratios = (over(*(ess(by[x], 0) for x in ("VAROPT0.009", rival))) for _, by in every)
             ratio = pooled(ratios, every, rival, "pilot_ess")
-            parts[rival] = judge.effect(name, ratio, direction=1, **PAYS)
+            parts[rival] = judge.effect(name, ratio, direction=1, **PAYS, **ONE_RUN)
         cases[base] = together(parts)
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, by in every]
         wins = best.count("VAROPT0.009")
-        words.append(f"the greatest in {wins} of {len(every)} from {NAMED[base]}")
+        words.append(f"in {wins} of {len(every)} from {NAMED[base]}")
         ours.append(f"{parts['LINEAR'].effect:.2f} from {NAMED[base]}")
     verdict = _on_the_base(cases).said(
-        f"{' and '.join(ours)} times LINEAR's ESS, K from 10,000",
-        "; ".join(words),
+        f"VAROPT0.009 has {' and '.join(ours)} times LINEAR's ESS, K from 10,000",
+        f"it has the greatest ESS of the three {' and '.join(words)}",
         ", ".join(models),
     )
-    return _priced(verdict, "nine trainings of each model", "varopt_table1")
+    return _priced(
+        verdict, "an hour of seeds at K = 30,000 and 100,000 from own biases would decide"
+    )
 
 
 def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
@@ -279,10 +285,10 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
             parts["rapidly"] = judge.bound(name, fall, at_least=4)
         cases[base] = together(parts)
         low, most = (f"{math.exp(m.value):.2f}" for m in (start, worst))
-        ours.append(f"{low} nats from {NAMED[base]}, and up to {most} with 20 units")
+        ours.append(f"{low} nats from {NAMED[base]} (with 20 units up to {most})")
     return _on_the_base(cases).said(
-        f"the bound of K = 1,000 is too low by {'; '.join(ours)}",
-        "five pilots each; from the base rate it is ten times nearer with 100,000 steps",
+        f"with K = 1,000 the lower bound is too low by {'; '.join(ours)}",
+        "five pilots each; from the base rate 100,000 steps bring it ten times nearer",
         "pcd_500; pcd_20, cd1_20, cd25_20",
     )
 
@@ -319,41 +325,50 @@ def drops(looks) -> Verdict:
     ]
     said = " and ".join(f"{x:.1%} from {NAMED[b]}" for x, b in zip(lost, BASES, strict=False))
     return depends(UNSTATED, by_reading(looks, ["pcd_20"], judged)).said(
-        f"of the ESS {said} are lost after a tenth of 1,000 steps",
-        "the fall comes later, with every schedule; by the spread over pilots",
+        f"after a tenth of 1,000 steps {said} of the ESS are lost",
+        "with every schedule most of the ESS is lost later",
         "pcd_20",
     )
 
 
-def relaxes(looks, runs) -> Verdict:
-    """Does the cap that binds lower the early variance, and raise the ESS at the end?"""
+def relaxes(looks) -> Verdict:
+    """Does the cap that binds lower the early variance; and have printed ESS risen, by the cap?"""
     name = "kiwaki-fig4-deceleration"
-
-    def judged(model, base):
-        parts, held = {}, by_steps(looks, model, base, "VAROPT0.003")
-        for k, rows in by_steps(looks, model, base).items():
-            if k not in held:
-                continue
-            both = np.log(rows["variance_2"] / held[k]["variance_2"]).dropna()  # of one pilot each
-            early = ms.mean_of(both)._replace(scale="log")
-            parts[f"early, K = {k:,}"] = judge.effect(name, early, direction=1, **PAYS)
-        if parts and (ratio := _gain(runs, model, base, "VAROPT0.003", "VAROPT")) is not None:
-            end = judge.effect(name, ratio, direction=1, **PAYS)
-            parts["ESS at the end, K = 100,000"] = end
-        return together(parts) if parts else None
-
-    found_early = by_reading(looks, ["pcd_20"], judged)
-    at = [ess(found(runs, "pcd_20", x, base="own biases")) for x in ("VAROPT0.003", "VAROPT")]
-    held, free = (1000 * math.exp(x.value) for x in at)
-    verdict = depends(UNSTATED, found_early).said(
-        f"ESS of {held:.0f} with a cap of 0.003, {free:.0f} without",
-        "at K = 100,000 from own biases, the one base from which a cap binds; over 41 pilots the "
-        "variance after a tenth of 1,000 steps falls by a tenth",
+    held, free = (
+        by_steps(looks, "pcd_20", "own biases", label)[1000]["variance_2"]
+        for label in ("VAROPT0.003", "VAROPT")
+    )
+    lower = ms.mean_of(np.log(free / held).dropna())._replace(scale="log")  # of one pilot each
+    gains = {label: {m: _printed_gain(m, label) for m in TWENTY} for label in CAPS}
+    cases = {
+        label: {
+            papers_name(m): judge.effect(name, x, direction=1, **ONE_RUN) for m, x in by.items()
+        }
+        for label, by in gains.items()
+    }
+    parts = {
+        "lower variance at a tenth of 1,000 steps": judge.effect(name, lower, direction=1, **PAYS),
+        "higher ESS at the end": depends("the cap", cases),
+    }
+    ratios = {m: ", ".join(f"{math.exp(gains[x][m].value):.2f}" for x in CAPS) for m in TWENTY}
+    said = "; ".join(f"{of_model} on {papers_name(m)}" for m, of_model in ratios.items())
+    return together(parts).said(
+        f"printed ESS with caps of 0.009, 0.006 and 0.003 over that without: {said}",
+        f"ours: where the cap of 0.003 binds, the variance after a tenth of 1,000 steps is smaller "
+        f"by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots)",
         "pcd_20",
     )
-    more = "the end, not the early drop, is open: thirty pilots at K = 100,000 (varopt_pilots), "
-    more += "about 1 h on two cores"
-    return verdict._replace(note=more) if verdict.outcome == judge.OPEN else verdict
+
+
+def _printed_gain(model: str, label: str) -> Measured:
+    """Printed ESS with a cap over that without; errors are those of 1,000 normal log-weights."""
+
+    def printed(which: str) -> Measured:
+        size = printed_ess(model, which)
+        low, high = tables.ess_interval(size, 1000)
+        return ms.measured(size, math.log(high / low) / 3.92, scale="log")
+
+    return over(printed(label), printed("VAROPT"))
 
 
 def smaller_drop(looks) -> Verdict:
@@ -370,7 +385,7 @@ def smaller_drop(looks) -> Verdict:
     cases = by_reading(looks, ["pcd_20"], judged)
     factors = " and ".join(f"{v.effect:.1f}" for models in cases.values() for v in models.values())
     return depends(UNSTATED, cases).said(
-        f"smaller by factors of {factors}",
-        "variance of log-weights after a tenth of the steps, K = 10,000 against 1,000, over pilots",
+        f"variance of log-weights after a tenth of the steps: smaller by factors of {factors}",
+        "with K = 10,000 than with K = 1,000, from the two bases",
         "pcd_20, from both bases",
     )

@@ -11,15 +11,13 @@ from .. import measured as ms
 from .. import tables
 from ..measured import Measured
 from ..page import one, published
-from ..stored import is_stored, stored_results
+from ..stored import stored_results
 from ..verdicts import with_error
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
     "varopt_pilots", "varopt_rates", "varopt_trainings",
 )  # fmt: skip
-# Declared, and read as soon as they are there: hours on two cores.
-LONG = {"varopt_table1": 6.5, "varopt_table2": 7.0, "varopt_500_seeds": 7.5}
 BASES = ("base rate", "own biases")
 RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
 TWENTY = ("pcd_20", "cd1_20", "cd25_20")
@@ -47,14 +45,9 @@ def papers_name(model: str) -> str:
     return f"{kind.upper()}({units})"
 
 
-def there() -> list[str]:
-    """Those of the long sweeps whose tables are stored."""
-    return [name for name in LONG if is_stored(name)]
-
-
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
     """Every stored run of AIS along a schedule of the paper, one row a seed, `labelled`."""
-    every = pd.concat([stored_results(name, scheduler) for name in (*SWEEPS, *there())])
+    every = pd.concat([stored_results(name, scheduler) for name in SWEEPS])
     return with_pilots(labelled(every[every["estimator"] == "two_way_ais"]))
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 
 import rbmlib as rl
 from rbmlib import schedules
 
 from .. import exact_slopes, judge
 from .. import measured as ms
-from ..bootstrap import bootstrap_log_weights
 from ..exact_slopes import OnPath
 from ..measured import Measured
 from ..page import over
@@ -24,64 +23,11 @@ TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
 
 
-class PerfectPath(rl.GeometricPath):
-    """Transitions that draw from p_beta itself."""
-
-    def transition(self, v, beta, rng):
-        draws = np.random.default_rng(int(2**52 * rng.random((len(v), 1))[0, 0]))
-        return rl.sample(self.at(beta), len(v), draws).states
-
-
-class Scaled(NamedTuple):
-    """K times the variance of log-weights along one schedule, and what it should tend to."""
-
-    schedule: str
-    steps: int
-    j: Measured
-    perfect: Measured
-    gibbs: Measured
-
-
-def scaled_variances(n_chains: int, seed: int) -> list[Scaled]:
-    """Theorem 1 on a model of 40 × 8 units, along equal steps and VAROPT, at four K each.
-
-    J is that of one long pilot, whose error is the spread of four of an eighth of its work.
-    """
-    small = rl.testsystems.random_rbm(n_visible=40, n_hidden=8, coupling=8.0, rng=1)
-    perfect, gibbs = PerfectPath(small, base=np.zeros(40)), rl.GeometricPath(small, np.zeros(40))
-
-    def recorded(k, n, seed):
-        return rl.ais(perfect, schedules.linear(k), n, seed, n_recorded=k + 1, slopes=True)
-
-    with rl.using(independent_check=False):
-        pilot = recorded(200, 1000, seed)
-        others = [recorded(100, 250, seed + i) for i in range(4)]
-    found = []
-    for name, steps in ((x, k) for x in ("linear", "VAROPT") for k in (20, 60, 180, 540)):
-        betas = schedules.linear(steps) if name == "linear" else schedules.varopt(pilot, steps)
-        j, *spread = (steps * schedules.predicted_variance(p, betas) for p in (pilot, *others))
-        error = float(np.std(spread, ddof=1)) / math.sqrt(8)
-        variances = [
-            variance_of(rl.ais(path, betas, n * n_chains, seed + steps), seed, steps)
-            for path, n in ((perfect, 5), (gibbs, 25))
-        ]
-        found.append(Scaled(name, steps, ms.measured(j, error, len(spread) - 1), *variances))
-    return found
-
-
-def variance_of(run: rl.Estimate, rng, times: float) -> Measured:
-    """``times`` the variance of the log-weights of a run, with the error of the bootstrap."""
-    low, high = bootstrap_log_weights(run.log_weights, rng=rng)["variance"]
-    value = times * float(np.var(run.log_weights, ddof=1))
-    return ms.measured(value, times * (high - low) / (2 * 1.96))
-
-
-def mean_of(values: Iterable[Measured], dependent: bool = False) -> Measured:
-    """The mean of positive numbers, on the scale "log"; ``dependent`` errors add up unsquared."""
-    every = list(values)
-    total, errors = sum(m.value for m in every), [m.std_error for m in every]
-    error = sum(errors) if dependent else math.hypot(*errors)
-    return ms.measured(total / len(every), error / total, scale="log")
+def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
+    """Mean of a column of positive numbers, on the scale "log"; ``dependent`` errors add up."""
+    total, errors = rows[kind].sum(), rows[f"{kind}_error"]
+    error = errors.sum() if dependent else np.hypot.reduce(errors)
+    return ms.measured(rows[kind].mean(), error / total, scale="log")
 
 
 def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
@@ -149,21 +95,21 @@ def nearness(p: OnPath) -> float:
     return float(np.log(far[0]) - np.log(far[1]))
 
 
-def _over_j(scaled: Sequence[Scaled], kind: str) -> Measured:
+def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
     """K times the variance over J, of the rows with 60 steps and more."""
-    many = [s for s in scaled if s.steps >= 60]
-    j = mean_of([s.j for s in many], dependent=True)  # of one pilot
-    return over(mean_of([getattr(s, kind) for s in many]), j)
+    many = scaled[scaled["steps"] >= 60]
+    return over(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
 
 
-def theorem_1(scaled: Sequence[Scaled]) -> Verdict:
+def theorem_1(scaled: pd.DataFrame) -> Verdict:
     ratio = _over_j(scaled, "perfect")
     return judge.equivalence("kiwaki-theorem1", ratio, **TENDS).said(
-        f"{math.exp(ratio.value):.2f} times J", "with perfect transitions, K from 60 to 540"
+        f"K Var[log w] is {math.exp(ratio.value):.2f} times J",
+        "with perfect transitions, K from 60 to 540",
     )
 
 
-def dominates(scaled: Sequence[Scaled], runs, predicted) -> Verdict:
+def dominates(scaled: pd.DataFrame, runs, predicted) -> Verdict:
     """``predicted`` has J over K, in the column "perfect", of equal steps on trained models."""
 
     def judged(ratio: Measured) -> Verdict:
@@ -180,19 +126,18 @@ def dominates(scaled: Sequence[Scaled], runs, predicted) -> Verdict:
         "Gibbs sweeps": together({name: judged(ratio) for name, ratio in times.items()}),
     }
     return depends("the transitions", cases).said(
-        f"{min(factors):.1f} to {max(factors):.0f} times J with Gibbs sweeps",
-        f"{math.exp(perfect.value):.2f} times J with perfect transitions",
+        f"with Gibbs sweeps K Var[log w] is {min(factors):.1f} to {max(factors):.0f} times J",
+        f"with perfect transitions it is {math.exp(perfect.value):.2f} times J",
         "40 × 8 units; pcd_20, cd1_20, cd25_20, pcd_500 at K = 100,000",
     )
 
 
-def inverse_k(scaled: Sequence[Scaled], runs) -> Verdict:
+def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     def judged(ratio: Measured) -> Verdict:
         return judge.equivalence("kiwaki-inverse-k", ratio, **INVERSE)
 
     def on_the_toy(kind: str) -> Verdict:
-        ends = ([getattr(s, kind) for s in scaled if s.steps == k] for k in (540, 60))
-        return judged(over(*map(mean_of, ends)))
+        return judged(over(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60))))
 
     tenfold = {}
     for model in (*TWENTY, "pcd_500"):
@@ -205,9 +150,9 @@ def inverse_k(scaled: Sequence[Scaled], runs) -> Verdict:
         "Gibbs sweeps, 40 × 8": on_the_toy("gibbs"),
         "Gibbs sweeps, trained models, K = 10,000 to 100,000": trained,
     }
-    return depends("the transitions, and on from which K", cases).said(
-        f"falls by factors of {falls} for a tenfold K on {', '.join(tenfold)}",
-        "as 1/K on a model of 40 × 8 units, with either kind of transitions",
+    return depends("the model and on what counts as a large K", cases).said(
+        f"for a tenfold K the variance falls by factors of {falls} on {', '.join(tenfold)}",
+        "on a model of 40 × 8 units it falls as 1/K, with perfect transitions and Gibbs sweeps",
         "pcd_20, cd1_20, cd25_20, pcd_500; a random model of 40 × 8 units",
     )
 
@@ -217,9 +162,9 @@ def equation_9(pilot: rl.Estimate) -> Verdict:
     return judge.statement(
         "kiwaki-eq9",
         judge.compare(others, ">", least),
-        reason="its first integral is constant speed in thermodynamic length",
-        ours=f"J = {least:.4g} nats²",
-    ).said(words=f"fifty curves that bend away from it have {others.min():.4g} and more")
+        reason="the solution has constant speed in thermodynamic length",
+        ours=f"the solution has J = {least:.5g} nats²",
+    ).said(words=f"fifty curves that bend away from it have {others.min():.5g} nats² or more")
 
 
 def ess_variance(seed: int) -> Verdict:
@@ -232,16 +177,16 @@ def ess_variance(seed: int) -> Verdict:
     }
     said = (f"{math.exp(m.value):.2f} ({which})" for which, m in fall.items())
     return depends("which variance is meant", cases).said(
-        f"falls by {' and '.join(said)}",
-        f"where the ESS rises by {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000",
+        f"the variance falls by factors of {' and '.join(said)}",
+        f"as the ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000",
     )
 
 
 def ess_reliable() -> Verdict:
     spread = printed_spread()
     return judge.bound("kiwaki-ess-reliable", spread, at_least=0.25, at_most=4).said(
-        f"mean square {math.exp(spread.value):.2f}",
-        "of 36 printed estimates' distances, in the errors that their ESS imply",
+        f"mean squared error of 36 printed estimates: {math.exp(spread.value):.2f}",
+        "in units of the variance that the printed ESS imply: 1 is expected",
     )
 
 
@@ -249,7 +194,8 @@ def pilot_cost(main) -> Verdict:
     """Of 100 chains of 1,000 steps beside a stored run of the main annealing."""
     part = ms.exactly(100 * 1000 / (main["n_chains"] * main["n_temperatures"]))
     return judge.bound("kiwaki-pilot-cost", part, at_most=0.05).said(
-        f"{part.value:.1%} of the chain-steps at K = 100,000", "and a tenth at K = 1,000"
+        f"the pilot has {part.value:.1%} of the chain-steps of the main run at K = 100,000",
+        "and 10% at K = 1,000",
     )
 
 
@@ -268,12 +214,12 @@ def figure_1(paths: ExactPaths) -> list[Verdict]:
         }
         at = [effect(paths.paths["pcd_20", base]) for base in BASES]
         first, second = (math.exp(x) if scale == "log" else x for x in at)
-        ours = f"{first:.2f} from the {BASES[0]}, {second:.2f} from {BASES[1]}"
+        ours = f"{first:.2f} from the {BASES[0]}, {second:.2f} from {BASES[1]}".replace("-", "−")
         return depends("the base", cases).said(ours, models=", ".join(TWENTY))
 
     linear = by_base("kiwaki-fig1-gms13", nearness, "log")
     hand_made = by_base("kiwaki-fig1-sm08", departure, size=(0.5, math.inf))
     return [
-        linear.said(words="PCD(20): GMS13's distance from VAROPT over that from equal steps"),
-        hand_made.said(words="PCD(20): VAROPT's area above equal steps over that of SM08"),
+        linear.said(words="distance of GMS13 from VAROPT over that from equal steps, PCD(20)"),
+        hand_made.said(words="area of VAROPT above equal steps over that of SM08, PCD(20)"),
     ]

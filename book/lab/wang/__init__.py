@@ -1,7 +1,7 @@
 """The course report of Wang: what it printed, and stored runs of its programs in every reading.
 
-A reading is a setting of all that the report leaves open. `programs` has AIS, RTS and SAMS, `tap`
-the iteration of TAP, `metropolis` the sampler of section IV.A.
+A reading is a setting of all that the report leaves open. `programs` has the stored runs of AIS,
+RTS and SAMS, `tap` the iteration of TAP.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def printed_error(model: str, method: str) -> float:
     return float(printed(method).loc[model, "logz"]) - truth(model)
 
 
-def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all that is printed"):
+def over(cases: dict, ours: str, on: str = "the reading"):
     """One verdict over all readings: of a row of a printed table, or of a sentence.
 
     ``cases``: verdicts by the reading, or by the reading, then by the model; ``on``: what the claim
-    depends on if readings differ; ``agree``: what those do that give it.
+    depends on if readings differ.
     """
     found = depends(on, cases)
     every = {
@@ -49,12 +49,10 @@ def over(cases: dict, ours: str, on: str = "the reading", agree: str = "give all
         for m, v in (of_case.items() if isinstance(of_case, dict) else [("", of_case)])
     }
     names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
-    note = f"of {len(every)} readings {len(names[REPRODUCED])} {agree}, "
-    note += f"{len(names[CONTRADICTED])} are contradicted, {len(names[OPEN])} undecided"
-    if agreeing := names[REPRODUCED]:
-        more = f" and {len(agreeing) - NAMED} more" if len(agreeing) > NAMED else ""
-        note += f"; they {agree}: {'; '.join(agreeing[:NAMED])}{more}"
-    unknown = "only the report's own setting could decide, and it is not available: "
-    note = {DEPENDS: f"on {on}: ", OPEN: unknown}.get(found.outcome, "") + note
+    agree, contradict, unknown = (names[o] for o in (REPRODUCED, CONTRADICTED, OPEN))
+    such = f", such as {'; '.join(agree[:NAMED])}" if agree else ""
+    note = f"{len(agree)} of {len(every)} readings agree{such}. {len(contradict)} contradict it, "
+    note += f"{len(unknown)} leave it open"
+    note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
     return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))

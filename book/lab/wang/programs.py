@@ -1,4 +1,4 @@
-"""AIS, RTS and SAMS of the report: a table of readings each, and what they say of its numbers.
+"""The stored runs of the report's programs: a table of readings each, and what they say.
 
 A row is one reading on one model, from independent runs of one chain each: "n" of them with their
 mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tried" has all.
@@ -6,17 +6,19 @@ mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tr
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
 from rbmbook import judge
 from rbmbook import measured as ms
-from rbmbook.page import off, pick
+from rbmbook.page import off, pick, stored
 from rbmbook.page import over as over_other
 from rbmbook.tables import number, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
-from . import PRINTED_RUNS, over, printed, reference, truth
+from . import PRINTED_RUNS, over, printed, reference, tap, truth
 
 FEWEST = 10  # runs whose mean and variance are judged
 FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}
@@ -164,3 +166,54 @@ def rmse_over(top, bottom) -> ms.Measured:
 def mean_error(row) -> ms.Measured:
     """Mean error of the runs of a reading; an error of the reference value counts."""
     return off(mean(row), reference()[row["model"]])
+
+
+SWEEPS = (
+    "ais_report ais_printed ais_bounds rts_loop rts_loop_fresh rts_loop_loose rts_loop_sweeps "
+    "sams_printed sams_lengths sams_claims tap_printed tap_readings tap_report"
+)
+CLOSE = 5.0  # nats: three standard deviations of the report's runs of RTS on h20
+
+
+class Stored(NamedTuple):
+    """Readings of AIS, RTS and SAMS; calls of TAP; single runs of the loop of RTS."""
+
+    ais: pd.DataFrame
+    coarse: pd.DataFrame  # AIS of 10,000 temperatures
+    rts: pd.DataFrame  # from the base of counts + 5
+    single: pd.DataFrame  # runs of RTS with K = 100 from both bases
+    sweeps: pd.DataFrame  # RTS without a stop, and SAMS, after so many sweeps
+    sams: pd.DataFrame
+    energy: pd.DataFrame  # SAMS with and without the energy of the base in the draw of beta
+    tap: pd.DataFrame
+    fixed_points: pd.DataFrame  # of TAP, solved to the end
+
+
+def load(scheduler: str = "") -> Stored:
+    """All of them; each sweep prints a line on its origin."""
+    found = dict(zip(SWEEPS.split(), stored(SWEEPS, scheduler), strict=True))
+    loops = pd.concat([found["rts_loop"], found["rts_loop_loose"]])
+    every = pd.concat([loops, found["rts_loop_fresh"]])
+    calls = pd.concat([found["tap_printed"], found["tap_readings"]])
+    energy = pick(found["sams_claims"], n_chains=20, n_sweeps=7000).assign(n=20)
+    return Stored(
+        ais=of_ais(found["ais_report"], found["ais_printed"]),
+        coarse=pick(found["ais_bounds"], estimator="ais", n_temperatures=10_000),
+        rts=of_rts(pick(every, rbm_a="counts + 5")),
+        single=pick(loops, n_temperatures=99),
+        sweeps=found["rts_loop_sweeps"],
+        sams=of_sams(pd.concat([found["sams_printed"], found["sams_lengths"]])),
+        energy=energy.assign(variance=20 * energy["std_error"] ** 2),
+        tap=calls.drop_duplicates([*tap.SETTINGS, "model", "order", "n_updates", "seed"]),
+        fixed_points=pick(found["tap_report"], n_starts=1, solver="minimise"),
+    )
+
+
+def converged(runs: Stored, **where) -> tuple[np.ndarray, np.ndarray]:
+    """For each single run of RTS whether it met the stopping rule, and whether it then was close.
+
+    A run *converges* if it meets the rule within 100,000 sweeps with log Z right to `CLOSE`.
+    """
+    found = pick(runs.single, **where)
+    stops = found["stopped"].to_numpy() == 1
+    return stops, stops & (np.abs(found["log_z"] - found["model"].map(truth)) < CLOSE).to_numpy()

@@ -10,24 +10,25 @@ from rbmbook import plots
 from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
 
-from . import MODELS, metropolis, printed, printed_error, programs, tap, truth
-from .stored import Stored, converged
+from . import MODELS, printed, printed_error, programs, tap, truth
+from .programs import Stored
 
 
-def correlations(ours: dict[str, np.ndarray]) -> pd.DataFrame:
+def correlations(stored: pd.DataFrame) -> pd.DataFrame:
     """Means and variances over the first runs, by what a refused proposal does."""
+    ours = dict(list(pick(stored, points=50_000).groupby("rule", sort=False)["correlation"]))
 
     def row(line):
         found = {how: x[: int(line["n_runs"])] for how, x in ours.items()}
         return {
             "runs": int(line["n_runs"]),
-            "printed mean": f"{line['correlation']:.4f}",
+            "printed mean": f"{line['mean_correlation_as_printed'] / 10:.4f}",
             **{f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
             "printed variance × 10⁵": f"{1e5 * line['variance']:.3g}",
-            **{f"× 10⁵, {how}": number(1e5 * x.var(ddof=1)) for how, x in found.items()},
+            **{f"× 10⁵, {how}": number(1e5 * x.var()) for how, x in found.items()},
         }
 
-    return each(metropolis.published().query(f"n_runs <= {min(map(len, ours.values()))}"), row)
+    return each(published("report_mh_correlation"), row)
 
 
 def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
@@ -74,23 +75,6 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shares(runs: Stored) -> pd.DataFrame:
-    """Runs of RTS that stop, and that converge, by base and threshold (constant kept)."""
-    lengths, thresholds = [1000, 3000], [0.05, 0.02, 0.01]
-    kept = pick(runs.single, constant="kept", round_sweeps=lengths, threshold=thresholds)
-
-    def row(model, base, t, _):
-        found = {"model": model, "base": base, "Tlimit": f"{t:g}"}
-        for n in lengths:
-            where = {"model": model, "rbm_a": base, "threshold": t, "round_sweeps": n}
-            stops, near = converged(runs, constant="kept", **where)
-            found[f"stop, N = {n:,}"] = f"{stops.sum()} of {len(stops)}"
-            found[f"converge, N = {n:,}"] = f"{near.sum()} of {len(near)}"
-        return found
-
-    return each(kept, row, by="model rbm_a threshold")
-
-
 def program_errors(runs: Stored) -> pd.DataFrame:
     """Errors of the four programs, printed and ours; of ours also the RMSE of single runs."""
     rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
@@ -112,15 +96,14 @@ def program_errors(runs: Stored) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def seconds(spent: dict[int, dict[str, np.ndarray]]) -> pd.DataFrame:
-    """Processor seconds of each program by the hidden units."""
-
-    def row(units, of_programs):
-        theirs = one(published("report_ais_seconds"), model=f"h{units}")["seconds"]
-        ours = {f"{k} (s)": number(x.mean()) for k, x in of_programs.items()}
-        return {"hidden units": units, "AIS, printed (s)": f"{theirs:g}"} | ours
-
-    return each(spent, row)
+def seconds(stored: pd.DataFrame) -> pd.DataFrame:
+    """Mean processor seconds of each program by the hidden units, and the printed ones of AIS."""
+    ours = stored.groupby(["units", "program"], sort=False)["seconds"].mean().unstack()
+    theirs = published("report_ais_seconds").set_index("model")["seconds"]
+    printed_seconds = [f"{theirs[f'h{units}']:g}" for units in ours.index]
+    ours = ours.map(number).rename(columns="{} (s)".format).rename_axis("hidden units")
+    ours.insert(0, "AIS, printed (s)", printed_seconds)
+    return ours.reset_index()
 
 
 def figure_3(runs: Stored) -> None:
