@@ -10,7 +10,6 @@ from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
 
-STOPPED = 128 + signal.SIGINT  # the exit code
 SHOWN_ERRORS = 10
 WRONG = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
@@ -26,9 +25,6 @@ def main(arguments: list[str] | None = None) -> int:
     except WRONG as error:
         _complain(f"error: {' '.join(str(error).split())}")
         return 2
-    except KeyboardInterrupt:
-        _complain("stopped: what is finished is stored; the same command goes on")
-        return STOPPED
 
 
 def _run(options) -> int:
@@ -102,10 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _stop(*_) -> None:
+    """At Ctrl-C, without a word of the libraries; worker processes of our own end with this one."""
+    _complain("stopped: what is finished is stored; the same command goes on")
+    os._exit(128 + signal.SIGINT)
+
+
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    if code == STOPPED:  # nothing is left to be closed that is worth waiting for
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    signal.signal(signal.SIGINT, _stop)
+    sys.exit(main())

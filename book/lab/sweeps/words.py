@@ -66,7 +66,6 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     "two gaussians": testsystems.two_gaussians,
     "two phases": lambda: first_order_rbm()[0],
     "ww_domain": ww_domain,
-    "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
 
@@ -87,7 +86,6 @@ TEST_SETS: dict[str, Any] = {
     "none": None,
     "course": images.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
-    "cifar10 subset": lambda: images.cifar10_scale()(images.load_cifar10().test),
     "cifar10": lambda: images.cifar10_scale()(images.load_cifar10(full=True).test),
 }
 
