@@ -218,8 +218,7 @@ def by_family(found: dict[str, dict[str, Score]]):
     """
     import matplotlib.pyplot as plt
 
-    from .plots import RED
-    from .svg import PHONE
+    from .plots import PHONE, RED
 
     families = [family for family in next(iter(found.values())) if family != "all"]
     families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))

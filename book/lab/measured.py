@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from rbmlib.checks import number, one_of
+from rbmlib.results import summarise_log_weights
 
 ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
 FEW = 0.05  # and of one that rests on few trainings
@@ -155,6 +156,39 @@ def rmse_ratio(errors, of, paired: bool = True) -> Measured:
     if len(a) != len(b):
         raise ValueError(f"errors has {len(a)} repeats and of has {len(b)}: expected pairs")
     return _jackknifed(a, b)
+
+
+def rmse(errors) -> float:
+    """Root of the mean squared error.
+
+    Examples
+    --------
+    >>> rmse([3.0, -4.0, 0.0, 0.0])
+    2.5
+    """
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
+    """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
+
+    Of the effective sample size, and of the variance of the log-weights (n,). Resampling cannot
+    show a weight larger than any seen, so the interval of the ESS gets too narrow as the ESS falls:
+    for 1,000 normal log-weights it covers 94% of the time at an ESS of 780, 85% at 380. That of the
+    variance covers 94% at both.
+    """
+    log_weights = np.asarray(log_weights, dtype=float)
+    rng, n = np.random.default_rng(rng), log_weights.size
+    if log_weights.ndim != 1 or n < 2:
+        raise ValueError(
+            f"log_weights has shape {log_weights.shape}: expected (n_chains,) of two chains or more"
+        )
+    found = np.empty((n_resamples, 2))
+    for row in found:
+        chosen = log_weights[rng.integers(n, size=n)]
+        row[:] = summarise_log_weights(chosen).ess, np.var(chosen, ddof=1)
+    low, high = np.quantile(found, (0.025, 0.975), axis=0).tolist()
+    return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 
 
 def welch_freedom(a: Measured, b: Measured) -> float:

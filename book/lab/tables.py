@@ -1,13 +1,11 @@
-"""Tables of a page: numbers as text, with their errors and intervals, and how they are shown."""
+"""Numbers of a page as text, with their errors, and the interval of a printed ESS."""
 
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -64,51 +62,8 @@ def with_error(value: float, error: float) -> str:
     return f"{value:,.{places}f} ± {error:,.{places}f}"
 
 
-def order_models(models, column: str = "model"):
-    """Models in the order of their size: a list of names, or a table with a column of them.
-
-    The size is the number at the end of a name, as in ``pcd_20`` or h20; names of the same size
-    keep their order, and names without a number come last.
-
-    Examples
-    --------
-    >>> order_models(["pcd_500", "h10", "cd1_20", "pcd_200"])
-    ['h10', 'cd1_20', 'pcd_200', 'pcd_500']
-    """
-    if isinstance(models, pd.DataFrame):
-        return models.sort_values(column, key=lambda names: names.map(_size), kind="stable")
-    return sorted(models, key=_size)
-
-
 def _decimals(value: float, digits: int) -> int:
     """Decimal places that show so many significant digits."""
     if value == 0:
         return 0
     return max(0, digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}"))))
-
-
-def _size(name: str) -> float:
-    ending = re.search(r"(\d+)\D*$", str(name))
-    return float(ending[1]) if ending else math.inf
-
-
-def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
-    """A styled table for the book: numbers aligned, gaps as a dash, a caption on top.
-    ``decimals`` of columns of floats; by column, also a function of a value to a text.
-    """
-    digits = decimals if isinstance(decimals, dict) else {}
-    default = decimals if isinstance(decimals, int) else 3
-    formats = {}
-    for name in frame.columns:
-        wanted = digits.get(name, default)
-        if callable(wanted):
-            formats[name] = wanted
-        elif pd.api.types.is_float_dtype(frame[name]):
-            formats[name] = f"{{:,.{wanted}f}}"
-    identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
-    return (
-        frame.style.set_uuid(identifier)
-        .hide(axis="index")
-        .format(formats, na_rep="–")
-        .set_caption(caption)
-    )

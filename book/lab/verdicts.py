@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from . import tables
 from .claims import claim
 from .measured import ALPHA, Measured
 
@@ -112,17 +113,14 @@ def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
 
 
 def with_error(value: float, error: float) -> str:
-    """A value and its error: three significant digits of the error, as many of the value.
+    """A value and its error; an exact one with seven digits.
 
     Examples
     --------
     >>> with_error(226.113155, 0.021345), with_error(0.5, 0.0)
     ('226.1132 ± 0.0213', '0.5')
     """
-    if not error > 0 or not math.isfinite(error):
-        return f"{value:.7g}"
-    decimals = min(6, max(0, 2 - math.floor(math.log10(error))))
-    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"
+    return tables.with_error(value, error) if 0 < error < math.inf else f"{value:.7g}"
 
 
 def shown(m: Measured) -> str:

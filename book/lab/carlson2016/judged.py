@@ -14,9 +14,8 @@ import pandas as pd
 
 from .. import judge
 from .. import measured as ms
-from ..errors import rmse
 from ..judge import FEW, bound, compare, depends, effect, equivalence, statement, together
-from ..measured import Measured
+from ..measured import Measured, rmse
 from ..page import log_variance, pick
 from ..verdicts import OPEN, REPRODUCED, Verdict
 from . import small as sm

@@ -9,7 +9,7 @@ import pandas as pd
 
 from rbmlib.training import LogZTracker
 
-from ..errors import rmse
+from ..measured import rmse
 from ..timing import seconds_of, seconds_of_sums
 
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted

@@ -13,9 +13,8 @@ from rbmlib import schedules
 
 from .. import exact_slopes, judge
 from .. import measured as ms
-from ..bootstrap import bootstrap_log_weights
 from ..exact_slopes import OnPath
-from ..measured import Measured
+from ..measured import Measured, bootstrap_log_weights
 from ..page import over
 from ..verdicts import Verdict, depends, together
 from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread, variance

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rbmbook.bootstrap import bootstrap_log_weights
+from rbmbook.measured import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, register
 from rbmlib import ais, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
