@@ -9,13 +9,13 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import datasheet, known_log_z, load_reference, tables
-from rbmbook.measured import bootstrap_log_weights, rmse_ratio
-from rbmbook.parameters import (
+from rbmbook.live import (
     checked_parameters,
     how_to_read,
     refuse_more_than_memory,
     refused_parameter,
 )
+from rbmbook.measured import bootstrap_log_weights, rmse_ratio
 from rbmlib import checks
 
 

@@ -29,7 +29,6 @@ def test_a_model_of_ones_own_with_data(mine, rows):
     live = live_model(mine, rows)
     np.testing.assert_array_equal(live.train, ROWS)
     np.testing.assert_array_equal(live.base, rl.base_rate(ROWS))
-    assert (live.base_name, live.is_mnist, live.side) == ("base rate", False, 3)
     assert live.reference is None
     assert "9 visible and 4 hidden units" in live.sentence()
     assert "base rate of 40 rows of data" in live.sentence()
@@ -39,15 +38,12 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
     live = live_model(mine)
     assert live.train is None
     np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
-    assert live.base_name == "mean field"
     assert "no data are given" in live.sentence()
 
 
 def test_published_sizes_have_mnist():
     live = live_model("pcd_10")
-    assert live.is_mnist
     assert live.train.shape == (60_000, 784)
-    assert live.side == 28
     assert live.reference is not None
     assert "images of MNIST" in live.sentence()
 
@@ -55,7 +51,6 @@ def test_published_sizes_have_mnist():
 def test_data_of_ones_own_are_not_those_of_mnist_though_they_have_as_many_pixels(tmp_path):
     np.save(tmp_path / "rows.npy", (RNG.random((30, 784)) < 0.4).astype(np.uint8))
     live = live_model("pcd_10", str(tmp_path / "rows.npy"))
-    assert not live.is_mnist
     assert "base rate of 30 rows of data" in live.sentence()
 
 
@@ -86,11 +81,6 @@ def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
     live = live_model(foreign, names=names)
     np.testing.assert_array_equal(live.rbm.weights, rbm.weights)
     assert "9 visible and 4 hidden units of 0 and 1;" in live.sentence()
-
-
-def test_units_that_form_no_square(tmp_path):
-    rl.testsystems.random_rbm(8, 4, rng=0).save(tmp_path / "m.npz")
-    assert live_model(str(tmp_path / "m.npz")).side is None
 
 
 def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(mine, rows, tmp_path):

@@ -16,9 +16,15 @@ import pandas as pd
 from rbmlib import datasets
 
 from . import measured, plots, tables
-from .live import NO_THRESHOLD, LiveModel, live_model
+from .live import (
+    NO_THRESHOLD,
+    LiveModel,
+    checked_parameters,
+    how_to_read,
+    live_model,
+    refuse_more_than_memory,
+)
 from .measured import Measured
-from .parameters import checked_parameters, how_to_read, refuse_more_than_memory
 from .stored import stored_results
 from .tables import number
 from .verdicts import Verdict, together, verdict_cell
