@@ -278,7 +278,7 @@ def test_a_setting_that_is_not_stated_decides_if_one_model_shows_it():
         (lambda: judge.compare([], "<", 1), "empty"),
         (lambda: ms.measured(1, -1), "std_error"),
         (lambda: ms.ratio([1, 2], [0, 1]), "b"),
-        (lambda: ms.difference([1, 2], [1, 2, 3], paired=True), "pairs"),
+        (lambda: ms.ratio([1, 2], [1, 2, 3], paired=True), "pairs"),
         (lambda: ms.share_of([0, 2]), "flags"),
         (lambda: vs.show_verdicts([judge.left_open("ten", "r")] * 2), "verdicts"),
     ],
@@ -324,7 +324,7 @@ def test_a_number_may_be_printed_beside_others():
 
 def test_measurements():
     a, b = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
-    assert ms.difference(a, b, paired=True)[:2] == (2.0, pytest.approx(1 / math.sqrt(3)))
+    assert ms.mean_of(a - b)[:2] == (2.0, pytest.approx(1 / math.sqrt(3)))
     welch = ms.difference(a, b)
     assert welch.std_error == pytest.approx(math.sqrt(4 / 3 + 1 / 3))
     assert welch.freedom == pytest.approx((5 / 3) ** 2 / (16 / 9 / 2 + 1 / 9 / 2))
@@ -399,6 +399,7 @@ def test_a_card_says_ours_then_the_effect_then_the_verdict_and_carries_its_data(
 )
 def test_digits_of_an_effect(numbers, text):
     assert vs.in_brackets(*numbers) == text
+    assert (vs.with_error(0.5, 0.0), vs.with_error(0.5, 0.1)) == ("0.5", "0.500 ± 0.100")
 
 
 # ---------------------------------------------------------------- how often it is wrong

@@ -71,9 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     what = "compute the table of a sweep, or what is missing of it"
     more = "It can be stopped at any time: the same command goes on where it was."
-    run = commands.add_parser(
-        "run", help=what, description=f"{what}. {more} {main.__doc__}", **told
-    )
+    about = f"{what}. {more} {main.__doc__}"
+    run = commands.add_parser("run", help=what, description=about, **told)
     say = run.add_argument
     say("sweep", metavar="SWEEP", help="a name in book/scales, or a YAML file of your own")
     on = run.add_mutually_exclusive_group().add_argument
@@ -81,9 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     on("--workers", type=int, metavar="N", help="here; default: one a processor; 0: a thread")
     say("--store", metavar="FILE", help="where results are kept; default: beside the table")
     say("--folder", help="where the table goes; default: as the sweep says")
-    how = (
-        "replace a setting in every grid that names it: n_chains=100, 'seed=[0, 1]'; needs --folder"
-    )
+    how = "in every grid that names the setting: n_chains=100, 'seed=[0, 1]'; needs --folder"
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
     say("--dry-run", action="store_true", help="say how much there is to do")
     run.set_defaults(do=_run)

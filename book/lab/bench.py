@@ -131,14 +131,7 @@ def _score(names, answers, index) -> Score:
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
-    """95% intervals of shares of which ``k`` of ``n`` were seen.
-
-    Examples
-    --------
-    >>> low, high = share_interval([0, 10], [10, 10])
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.692], [0.308, 1.0])
-    """
+    """95% intervals of shares of which ``k`` of ``n`` were seen."""
     k, n = np.asarray(k, float), np.asarray(n, float)
     low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, 0.025))
     high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 0.975))

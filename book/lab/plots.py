@@ -85,21 +85,9 @@ def use_style() -> None:
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
-    """Colour, marker, line and label of a method, schedule or base, for ``ax.plot`` and the like.
+    """Colour, line, label (the name, unless given) and marker of a method, schedule or base.
 
-    Parameters
-    ----------
-    name : str
-        A key of `METHOD_COLOURS`.
-    label : str, optional
-        In the legend; the name without it.
-    markers : bool
-        False for a curve of many points.
-
-    Examples
-    --------
-    >>> method("AIS", label="AIS, 1,000 steps")["label"]
-    'AIS, 1,000 steps'
+    ``markers=False`` is for a curve of many points.
     """
     if name not in _LOOKS:
         raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")

@@ -15,11 +15,6 @@ def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[floa
     """95% interval of a published ESS of n_chains, if log-weights are normal.
 
     Their variance is then log(n / ESS); the interval is that of simulated runs.
-
-    Examples
-    --------
-    >>> [round(x, -1) for x in ess_interval(800, 1000)]
-    [780.0, 820.0]
     """
     rng = np.random.default_rng(0)
     sd = math.sqrt(math.log(n_chains / ess))

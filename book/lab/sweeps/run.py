@@ -69,23 +69,12 @@ class Summary(NamedTuple):
 class Sweep:
     """A table of results to be computed, one row a task.
 
-    Parameters
-    ----------
-    tasks : iterable of dict
-        Settings of each task: text, numbers, true or false. No two alike.
-    function : callable
-        ``function(**task)`` returns a dict of plain values, the results of the row; a value named
-        "seconds" goes into the provenance. Workers import it by its name.
-    name : str
-        Of the table ``<name>.csv`` and the store ``<name>.sqlite``.
-    folder : path
-        Where these files are.
-    store : path, optional
-        Another place for the store; on a cluster, a local disk of the machine that runs this.
-    version : str, optional
-        Part of every key: change it when results change. Default: the name of the function.
-    digest : callable
-        ``digest(task)`` is a hash of the files that a task reads, or "": part of its key.
+    ``tasks`` are mappings of settings, no two alike. ``function(**task)``, which workers import by
+    its name, returns a dict of plain values, the results of the row; a value named "seconds" goes
+    into the provenance. In ``folder`` are the table ``<name>.csv`` and the store ``<name>.sqlite``;
+    ``store`` is another place for it: on a cluster, a local disk of the machine that runs this.
+    ``version`` and ``digest(task)``, a hash of the files that a task reads, are part of every key:
+    another version, by default the name of the function, is given when results change.
 
     Examples
     --------
@@ -126,22 +115,17 @@ class Sweep:
     ) -> Summary:  # fmt: skip
         """Compute what is missing; tasks that failed before are tried again.
 
-        Parameters
-        ----------
-        scheduler : str, optional
-            Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Default: worker
-            processes of our own, as many as there are processors for tasks of
-            ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
-        n_workers : int, optional
-            Number of worker processes of our own; 0 for a thread of this process, which starts
-            at once and suits a few short tasks.
+        ``scheduler`` is the address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Without
+        it there are ``n_workers`` processes of our own, by default as many as there are processors
+        for tasks of ``RBMLIB_NUM_THREADS`` threads (one, unless that is set); 0 is for a thread of
+        this process, which starts at once and suits a few short tasks.
 
         Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
         scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
         """
         started = time.perf_counter()
         if n_workers is not None:
-            n_workers = checks.count("n_workers", n_workers, 0)
+            checks.count("n_workers", n_workers, 0)
         if scheduler is not None:
             check_scheduler(scheduler)
         for folder in (self.folder, self.store.parent):
@@ -184,10 +168,7 @@ class Sweep:
         return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
     def records(self) -> list[Record]:
-        """The result or error of every task, in the order of the table.
-
-        Raises ValueError if a task has not been run yet.
-        """
+        """The result or error of every task, in the order of the table; ValueError if one lacks."""
         known = self._known()
         if missing := self.tasks.keys() - known.keys():
             raise ValueError(
@@ -203,10 +184,9 @@ class Sweep:
         return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv``: settings and results, the same however the tasks were run.
+        """Write ``<name>.csv``, whole or not at all: settings, results, and their provenance.
 
-        The last columns hold the seconds, the kind of machine and the versions. Columns that were
-        there keep their places. The file is written whole or not at all.
+        Columns that were there keep their places.
         """
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]

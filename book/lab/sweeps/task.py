@@ -61,10 +61,7 @@ def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
 def checked(task: dict) -> dict:
     """The task with every setting spelled out and of its type, in the order of the table.
 
-    Raises
-    ------
-    ValueError
-        Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
+    Raises ValueError, naming the setting, if one is unknown, missing or wrong.
     """
     known = known_settings(task)
     for name in task:
@@ -113,13 +110,9 @@ def estimates(tasks, compute=None, **where) -> Sweep:
 def estimate(**task) -> dict:
     """One row of results: log Z of the model of a task, a pure function of the task.
 
-    Returns
-    -------
-    dict
-        ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
-        None), ``start`` of reverse runs, what the estimator adds, ``seconds``, and with a
-        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error
-        that log Z leaves it.
+    Columns are those of `Estimate` (NaN as None), ``start`` of reverse runs, what the estimator
+    adds, ``seconds``, and with a ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23)
+    with the standard error that log Z leaves it.
     """
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]

@@ -1,5 +1,4 @@
-"""The words that a task may name, and what each stands for: models, bases, paths, schedules,
-estimators.
+"""The words of tasks: models, bases, paths, schedules, estimators.
 
 A function of a registry is given parts of a task by position (`parts_of`) and settings of the
 task by keyword (`settings_of`), as its signature says; `register` enters it. The settings and their
@@ -238,7 +237,6 @@ def _rts(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
     rao_blackwell: bool = True,
 ):  # fmt: skip
-    """`rbmlib.rts` from its pilot, or RTS from the rounds of the paper."""
     given = path, betas, n_chains, n_sweeps, seed
     if one_of("starting", starting, ("pilot", "paper")) == "paper":
         run = rts_from_rounds(*given, rao_blackwell=rao_blackwell)[0]
