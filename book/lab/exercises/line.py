@@ -68,11 +68,9 @@ def score(own: Own):
     """Given the picture, each hidden unit adds 1 if it is off and exp(field) if it is on."""
     m, v = own.model, own.some_states(20)
     field = v @ m.weights + m.hidden_bias
-    right, of_v = m.log_density(v), v @ m.visible_bias
-    yield (v, m.weights, m.visible_bias, m.hidden_bias), right, {
-        "each hidden unit adds log(1 + exp(field)), not its field": of_v + field.sum(axis=1),
-        "the visible biases are missing": right - of_v,
-    }  # fmt: skip
+    hints = {"each hidden unit adds log(1 + exp(field)), not its field":
+             v @ m.visible_bias + field.sum(axis=1)}  # fmt: skip
+    yield (v, m.weights, m.visible_bias, m.hidden_bias), m.log_density(v), hints
     big = 300 * m.weights, m.visible_bias, m.hidden_bias
     yield (v, *big), BernoulliRBM(*big).log_density(v), {}, "the score where weights are huge"
 
@@ -81,9 +79,8 @@ def score(own: Own):
 def log_z(own: Own):
     """Given the hidden units the visible ones are independent: one factor each, and few terms."""
     m = own.model
-    yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, {
-        "this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2),
-    }  # fmt: skip
+    hints = {"this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2)}
+    yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, hints
     tall = testsystems.random_rbm(20, 3, coupling=1.0, rng=own.rng("tall"))
 
     def over_hidden_units(answer):
@@ -109,12 +106,11 @@ def path_score(own: Own):
     m, b0, v = own.model, own.base, own.some_states(15)
     field = v @ m.weights + m.hidden_bias
     right = own.path.at(0.3).log_density(v)
-    of_b, of_h = v @ b0, softplus(0.3 * field).sum(axis=1)
+    of_h = softplus(0.3 * field).sum(axis=1)
     yield (m, b0, v, 0.3), right, {
         "β stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
             right - of_h + 0.3 * softplus(field).sum(axis=1),
-        "the biases of the base must fade out with 1 - β": right + 0.3 * of_b,
-        "the base is missing": right - 0.7 * of_b,
+        "the biases of the base must fade out with 1 - β": right + 0.3 * v @ b0,
     }  # fmt: skip
     for beta in (0.0, 1.0):
         right = own.path.at(beta).log_density(v)
@@ -125,10 +121,8 @@ def path_score(own: Own):
 def log_z_base(own: Own):
     m, b0 = own.model, own.base
     visible, coins = softplus(b0).sum(), m.n_hidden * np.log(2)
-    yield (m, b0), visible + coins, {
-        "each hidden unit of the base is a fair coin and adds log 2": visible,
-        "the base has biases of its own, b0": softplus(m.visible_bias).sum() + coins,
-    }  # fmt: skip
+    hints = {"each hidden unit of the base is a fair coin and adds log 2": visible}
+    yield (m, b0), visible + coins, hints
 
 
 def _coins(p, rng):
@@ -156,8 +150,7 @@ def _visible(m, b0, h, beta):
 @step()
 def hidden_mean(own: Own):
     m, v = own.model, own.some_states(12)
-    hints = {"β stands inside the sigmoid": 0.4 * _hidden(m, v, 1.0)}
-    yield (m, v, 0.4), _hidden(m, v, 0.4), hints
+    yield (m, v, 0.4), _hidden(m, v, 0.4)
     yield (m, v, COLUMN), _hidden(m, v, COLUMN), {}, WITH_COLUMN
 
 
@@ -218,10 +211,9 @@ def ais(own: Own):
     """The weight is taken before the move, so that each ratio is of the state that earned it."""
     m = own.model
     far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # so that its start is seen
-    base, log_2 = GeometricPath(m, base=far).log_z_base, m.n_hidden * np.log(2)
+    base = GeometricPath(m, base=far).log_z_base
     yield (m, far, FEW, 10_000), _weights, {
         "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
-        "log Z of the base lacks log 2 for each hidden unit": lambda *a: _weights(*a) - log_2,
         "these are the weights: return their logarithms": lambda *a: np.exp(_weights(*a)),
         "add the new score minus the old score": lambda *a: 2 * base - _weights(*a),
         "the mean weight is not Z: weigh first, then move at the new β": _weighed_late,
@@ -286,7 +278,6 @@ def bracket(own: Own):
     yield (x, r), means + 2 * error, {
         "take means of logarithms, not logarithms of means": [logmeanexp(x), -logmeanexp(-r)],
         "the means alone leave out their errors": means,
-        "take two standard errors, not one": means + error,
         "take errors of the means: divide by the root of the number of chains": means + 2 * sd,
     }  # fmt: skip
 
@@ -332,7 +323,6 @@ def beta_probabilities(own: Own):
     yield (delta, betas, guess), distribution(delta, betas, guess), {
         "divide by the guessed Z: subtract its logarithm": distribution(delta, betas, -guess),
         "each row must add up to 1": raw,
-        "each row must add up to 1, not each column": raw / raw.sum(axis=0),
     }  # fmt: skip
     far = np.array([-1e5, 1e5])
     what = "q(k | x) with slopes of 100,000 (subtract the largest exponent of each row before exp)"
@@ -419,8 +409,6 @@ def rts_error(own: Own):
     sd, n = partial(np.std, ddof=1), np.sqrt(50)
     yield (shares,), sd(last - first) / n, {
         "the end at β = 0 has an error, too": sd(last) / n,
-        "take the difference of both ends first, then its spread":
-            np.hypot(sd(last), sd(first)) / n,
         "divide by the root of the number of chains": sd(last - first),
     }  # fmt: skip
 

@@ -32,7 +32,6 @@ def too_low(own: Own):
     n, error = own.whole("chains", 5, 40), own.number("bar", 0.1, 0.4, 2)
     yield (n, error), n * error**2 / 2, {
         "this shrinks with n, but the bias of a mean does not": error**2 / 2,
-        "s² is n times the square of the standard error": n * error / 2,
     }  # fmt: skip
     yield (200, 0.028), 100 * 0.028**2
 

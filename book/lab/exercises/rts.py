@@ -70,7 +70,6 @@ def equal_guesses(own: Own):
     exact = nats / np.log(chains * sweeps)
     right = np.ceil(exact)
     return right, {
-        "all chains count: a round has chains × sweeps states": np.ceil(nats / np.log(sweeps)),
         "all sweeps count: a round has chains × sweeps states": np.ceil(nats / np.log(chains)),
         "round up, because the last round counts": exact,
     }

@@ -39,7 +39,6 @@ def lower_bound(own: Own):
     entropy = _entropy(v) + _entropy(h)
     yield (v, h, m.weights, m.visible_bias, m.hidden_bias), score + entropy, {
         "the entropy raises the bound: check its sign": score - entropy,
-        "the entropy of the hidden units is missing": score + _entropy(v),
         "the terms (1 - m) log(1 - m) are missing": score + entr(v).sum() + entr(h).sum(),
     }  # fmt: skip
 

@@ -63,7 +63,6 @@ def follow(own: Own):
     _, gain = GIVEN["filter"](own)
     first = observed[0]
     yield (observed, gain), _followed(observed[1:], gain, first), {
-        "gain is the share of the new value": _followed(observed[1:], 1 - gain, first),
         "the new value counts at once": _followed(observed[:-1], gain, first),
     }  # fmt: skip
     yield (observed, 1.0), observed

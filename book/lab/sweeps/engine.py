@@ -139,7 +139,7 @@ def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[l
 
 def check_scheduler(address: str) -> None:
     """ValueError if it is no address; RuntimeError if nothing answers there."""
-    parts = re.fullmatch(r"(?:tcp|tls)://([^/]+):(\d{1,5})", address)
+    parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)
     if not parts:
         raise ValueError(
             f"scheduler is {address!r}: expected the address of a Dask scheduler, such as "
