@@ -12,7 +12,6 @@ from rbmbook import datasheet, known_log_z, load_reference, tables
 from rbmbook.live import (
     checked_parameters,
     how_to_read,
-    refuse_more_than_memory,
     refused_parameter,
 )
 from rbmbook.measured import bootstrap_log_weights, rmse_ratio
@@ -38,8 +37,6 @@ def test_chains_that_no_memory_holds_are_refused_in_the_first_cell(monkeypatch):
     checked_parameters(namespace(n_chains=100_000))
     with pytest.raises(ValueError, match=r"n_chains is 1,000,000,000: expected 194,\d+ at most"):
         checked_parameters(namespace(n_chains=1e9))
-    with pytest.raises(ValueError, match=r"n_chains is 100,000: expected \d\d,\d+ at most"):
-        refuse_more_than_memory({"n_chains": 100_000}, 4000)
 
 
 @pytest.mark.parametrize(

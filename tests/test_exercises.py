@@ -75,12 +75,26 @@ def test_every_task_is_asked_once(page):
 # ------------------------------------------------------------------------- wrong and right answers
 
 
+def wrong_answers(task, own) -> dict:
+    """By the hint that each of them gets."""
+    held_to = task.held_to(own) if task.held_to else []
+    if isinstance(held_to, tuple):  # a number
+        return held_to[1]
+    table, found = [checker.Case(*case) for case in held_to if not callable(case)], {}
+    for i, case in enumerate(table):
+        for hint, value in case.hints.items():
+            results = [*(c.right for c in table[:i]), value]
+            by_case = lambda *given, results=results: results.pop(0)  # noqa: E731
+            found[hint] = value if callable(value) else by_case
+    return found
+
+
 @pytest.mark.parametrize("page", checker.LESSONS)
 @pytest.mark.parametrize("name", ["ada", pytest.param("bo", marks=pytest.mark.nightly)])
 def test_every_wrong_answer_gets_the_hint_beside_it(page, name):
     check = exercises.begin(page, name)
     for task_name, task in check.tasks.items():
-        for hint, wrong in task.wrong(check.own).items():
+        for hint, wrong in wrong_answers(task, check.own).items():
             assert check.judge(task_name, wrong) == hint, task_name
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__, datasets
-from rbmlib.checks import in_memory as check_memory
+from rbmlib.checks import in_memory
 from rbmlib.models import BernoulliRBM
 from rbmlib.models.layers import OF_SPINS, are_spins
 from rbmlib.paths.bases import base_rate, mean_field_bias
@@ -24,8 +24,7 @@ from .datasheet import load_reference
 # how to read a model's file: every chapter with a parameter `model` takes these without naming them
 OF_A_MODEL = ("layout", "names", "units")
 MNIST_PIXELS = 784
-MNIST_UNITS = {"n_visible": 784, "n_hidden": 500}  # of the largest model that a chapter begins with
-CHAIN_ARRAYS = 8  # of all chains, that a chapter's own loops hold at a time
+CHAIN_BYTES = 8 * 8 * (784 + 500)  # eight arrays of a chain of the largest model of a chapter
 NO_THRESHOLD = -1.0  # of the parameter `threshold`: the data are zeros and ones already
 FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows of a live training
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
@@ -61,8 +60,7 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)
         least = minimum.get(name, default)
         namespace[name] = _converted(name, namespace[name], kind, least)
-    units = (namespace.get(name, n) for name, n in MNIST_UNITS.items())
-    refuse_more_than_memory(namespace, sum(units))
+    in_memory("n_chains", namespace.get("n_chains", 1), CHAIN_BYTES)
     if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
         check_scheduler(address)
 
@@ -70,11 +68,6 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
 def how_to_read(names: dict) -> dict:
     """What is given of `OF_A_MODEL`, for `rbmlib.load_rbm`."""
     return {word: names[word] for word in OF_A_MODEL if word in names}
-
-
-def refuse_more_than_memory(namespace: dict, n_units: int) -> None:
-    """ValueError, if ``n_chains`` states of so many units are more than the memory holds."""
-    check_memory("n_chains", namespace.get("n_chains", 1), CHAIN_ARRAYS * 8 * n_units)
 
 
 def _converted(name: str, value, kind, least: float):

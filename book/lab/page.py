@@ -16,14 +16,7 @@ import pandas as pd
 from rbmlib import datasets
 
 from . import measured, plots, tables
-from .live import (
-    NO_THRESHOLD,
-    LiveModel,
-    checked_parameters,
-    how_to_read,
-    live_model,
-    refuse_more_than_memory,
-)
+from .live import NO_THRESHOLD, LiveModel, checked_parameters, how_to_read, live_model
 from .measured import Measured
 from .stored import stored_results
 from .tables import number
@@ -42,10 +35,8 @@ def begin(names: dict, **least: int) -> LiveModel | None:
     plots.use_style()
     if "model" not in names:
         return None
-    how = how_to_read(names)
     threshold = names.get("threshold", NO_THRESHOLD)
-    live = live_model(names["model"], names.get("data", ""), threshold, **how)
-    refuse_more_than_memory(names, live.rbm.n_visible + live.rbm.n_hidden)
+    live = live_model(names["model"], names.get("data", ""), threshold, **how_to_read(names))
     print(live.sentence())
     return live
 

@@ -36,15 +36,15 @@ class NotYet(Exception):
 class Task(NamedTuple):
     """A question that can be marked: its judge raises `NotYet` or returns nothing.
 
-    ``why`` is printed after a right answer. Without points a task is optional. ``wrong(own)`` has
-    wrong answers, by the hint that each of them gets.
+    ``why`` is printed after a right answer. Without points a task is optional. ``held_to(own)``
+    are the cases of `function`, or the right number and wrong ones by their hints.
     """
 
     kind: str
     points: int
     why: str | None
     judge: Callable[[Any, Own], None]
-    wrong: Callable[[Own], Mapping[str, Any]] = lambda own: {}
+    held_to: Callable[[Own], Any] | None = None
 
 
 def tasks_of(lesson: str) -> dict[str, Task]:
@@ -188,7 +188,7 @@ def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **ot
         known = ", ".join(sorted([right, *others]))
         require(found == right, others.get(found, f"answer with one letter of {known}"))
 
-    return Task(kind, points, why, judge, lambda own: {others[x]: x for x in others})
+    return Task(kind, points, why, judge)
 
 
 def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
@@ -201,7 +201,7 @@ def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
         def judge(answer, own):
             same(answer, *truth(own), rtol=share, atol=within, tell=False)
 
-        return Task(kind, points, truth.__doc__, judge, lambda own: truth(own)[1])
+        return Task(kind, points, truth.__doc__, judge, truth)
 
     return register
 
@@ -239,16 +239,7 @@ def function(kind: str, points: int, **tolerance):
                     found = call(answer, case.given)
                     same(found, case.right, case.hints, what=case.what, **tolerance)
 
-        def wrong(own):
-            table, found = [Case(*case) for case in cases(own) if not callable(case)], {}
-            for i, case in enumerate(table):
-                for hint, value in case.hints.items():
-                    results = [*(c.right for c in table[:i]), value]
-                    by_case = lambda *given, results=results: results.pop(0)  # noqa: E731
-                    found[hint] = value if callable(value) else by_case
-            return found
-
-        return Task(kind, points, cases.__doc__, judge, wrong)
+        return Task(kind, points, cases.__doc__, judge, cases)
 
     return register
 
