@@ -51,7 +51,7 @@ def _bench(options) -> int:
     import pandas as pd
 
     models = bench.read_index(options.index)
-    found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
+    found = bench.scores(bench.read_answers(options.answers), models)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
     _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
     return 0
@@ -90,7 +90,6 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     judge.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
     judge.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
-    judge.add_argument("--partial", action="store_true", help="models may be missing")
     judge.set_defaults(do=_bench)
     return parser
 

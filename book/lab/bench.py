@@ -101,14 +101,14 @@ def _rows(path: Path, columns) -> pd.DataFrame:
     return table
 
 
-def scores(answers: dict[str, Answer], index, *, partial: bool = False) -> dict[str, Score]:
-    """By family, and "all": a table that leaves models out is refused unless ``partial``."""
+def scores(answers: dict[str, Answer], index) -> dict[str, Score]:
+    """By family, and "all": a table that leaves models out is refused."""
     if unknown := [name for name in answers if name not in index]:
         raise ValueError(f"{unknown[0]!r} is no model of the bench: expected names of its index")
-    if not partial and (missing := [name for name in index if name not in answers]):
+    if missing := [name for name in index if name not in answers]:
         raise ValueError(
             f"{len(missing)} of {len(index)} models have no answer ({missing[0]!r} first): "
-            "expected a row for each, with trusted false where there is none; or --partial"
+            "expected a row for each, with trusted false where there is none"
         )
     families = [*dict.fromkeys(family for family, _ in index.values())]
     of = {f: [name for name in index if index[name][0] == f] for f in families}
