@@ -135,7 +135,7 @@ class LiveModel(NamedTuple):
     train: np.ndarray | None  # rows of zeros and ones
     base: np.ndarray  # visible biases: the base rate of the rows, or a mean-field fit to the model
     reference: Any  # row of `load_reference`, or None
-    of_data: str  # what the rows are
+    is_mnist: bool  # the rows are the images of MNIST
 
     def sentence(self) -> str:
         """What is estimated and from which base, for the first output of a chapter."""
@@ -145,7 +145,8 @@ class LiveModel(NamedTuple):
             units += " of 0 and 1"
         start = "no data are given, so that annealing begins at a mean-field fit"
         if self.train is not None:
-            start = f"annealing begins at the base rate of {len(self.train):,} {self.of_data}"
+            kind = "images of MNIST" if self.is_mnist else "rows of data"
+            start = f"annealing begins at the base rate of {len(self.train):,} {kind}"
         return f"{self.name}: {units}; {start}."
 
 
@@ -167,11 +168,11 @@ def live_model(
                 "1); for other models run rl.log_z, or python -m rbmlib logz"
             )
     train = _bits(data, threshold, rbm.n_visible)
-    of_data = "rows of data"
-    if train is None and rbm.n_visible == MNIST_PIXELS:
-        train, of_data = datasets.load_mnist().train, "images of MNIST"
+    is_mnist = train is None and rbm.n_visible == MNIST_PIXELS
+    if is_mnist:
+        train = datasets.load_mnist().train
     base = mean_field_bias(rbm) if train is None else base_rate(train)
-    return LiveModel(model, rbm, train, base, load_reference().get(model), of_data)
+    return LiveModel(model, rbm, train, base, load_reference().get(model), is_mnist)
 
 
 def _bits(data: str, threshold: float, n_visible: int | None = None, fewest: int = 1):
