@@ -166,21 +166,13 @@ def _random(rng, *, n_temperatures: int):
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
-def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options):
-    """Cut from a pilot run, recorded at all its betas unless ``n_recorded`` says at how many."""
-
-    def schedule(
-        path, rng, *, n_temperatures: int, pilot_steps: int = n_steps, pilot_chains: int = n_chains
-    ):
-        recorded = {"n_recorded": n_recorded or pilot_steps + 1} | options
-        pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
-        return cut(pilot, n_temperatures)
-
-    return schedule
-
-
-_varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100, slopes=True)
-SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
+@register(SCHEDULES, "friction")
+def _friction(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
+):
+    recorded = {"n_recorded": 201, "keep_chains": True}
+    pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
+    return cuts.friction(pilot, n_temperatures)
 
 
 @register(SCHEDULES, "varopt")
@@ -189,8 +181,9 @@ def _varopt(
     max_step: float = 1.0,
 ):  # fmt: skip
     """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
-    of_pilot = {"pilot_steps": pilot_steps, "pilot_chains": pilot_chains}
-    betas = _varopt_of_pilot(path, rng, n_temperatures=n_temperatures, **of_pilot)
+    recorded = {"n_recorded": pilot_steps + 1, "slopes": True}
+    pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
+    betas = cuts.varopt(pilot, n_temperatures)
     return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
 
 
