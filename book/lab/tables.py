@@ -41,8 +41,8 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{_decimals(value, digits)}f}"
 
 
-def with_error(value: float, error: float) -> str:
-    """A value with its standard error: three digits of the error, and as many of the value.
+def with_error(value: float, error: float, most: int = 11) -> str:
+    """A value with its standard error: three digits of the error, as many decimals of the value.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def with_error(value: float, error: float) -> str:
         return number(value) + ("" if math.isnan(error) else f" ± {number(error)}")
     if error < 1e-9:
         return f"{value:,.9f} ± {number(error)}"
-    places = _decimals(error, 3)
+    places = min(most, _decimals(error, 3))
     return f"{value:,.{places}f} ± {error:,.{places}f}"
 
 

@@ -113,8 +113,8 @@ def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
 
 
 def with_error(value: float, error: float) -> str:
-    """A value and its error; an exact one with seven digits."""
-    return tables.with_error(value, error) if 0 < error < math.inf else f"{value:.7g}"
+    """A value and its error, with six decimals at most; an exact one with seven digits."""
+    return tables.with_error(value, error, most=6) if 0 < error < math.inf else f"{value:.7g}"
 
 
 def shown(m: Measured) -> str:
