@@ -75,12 +75,26 @@ def test_every_task_is_asked_once(page):
 # ------------------------------------------------------------------------- wrong and right answers
 
 
+def wrong_answers(task, own) -> dict:
+    """By the hint that each of them gets."""
+    held_to = task.held_to(own) if task.held_to else []
+    if isinstance(held_to, tuple):  # a number
+        return held_to[1]
+    table, found = [checker.Case(*case) for case in held_to if not callable(case)], {}
+    for i, case in enumerate(table):
+        for hint, value in case.hints.items():
+            results = [*(c.right for c in table[:i]), value]
+            by_case = lambda *given, results=results: results.pop(0)  # noqa: E731
+            found[hint] = value if callable(value) else by_case
+    return found
+
+
 @pytest.mark.parametrize("page", checker.LESSONS)
 @pytest.mark.parametrize("name", ["ada", pytest.param("bo", marks=pytest.mark.nightly)])
 def test_every_wrong_answer_gets_the_hint_beside_it(page, name):
     check = exercises.begin(page, name)
     for task_name, task in check.tasks.items():
-        for hint, wrong in task.wrong(check.own).items():
+        for hint, wrong in wrong_answers(task, check.own).items():
             assert check.judge(task_name, wrong) == hint, task_name
 
 
@@ -192,7 +206,7 @@ def log_z(W, b, a):
     assert len(b) < 200
     v = np.array(list(product((0, 1), repeat=len(b))))
     return np.logaddexp.reduce(v @ b + np.logaddexp(0, v @ W + a).sum(axis=1))""",
-    ("line", "sigmoid", "overflows"): "sigmoid = lambda x: 1 / (1 + np.exp(-x))",
+    ("line", "sigmoid", "overflow"): "sigmoid = lambda x: 1 / (1 + np.exp(-x))",
     ("line", "sweep", "zeros and ones"):
         "sweep = lambda m, b0, v, beta, rng: (v, hidden_mean(m, v, beta))",
     ("line", "sample_base", "generator that is given"): """
@@ -211,6 +225,22 @@ def beta_probabilities(delta, betas, guess):
     q = np.exp(np.outer(delta, betas) - guess)
     return q / q.sum(axis=1)[:, None]""",
     ("mcmc_basics", "step", "give a function, not float"): "step = 3.0",
+    ("mcmc_basics", "step", "work with logarithms"): """
+def step(log_p, x, width, rng):
+    y = x + width * rng.normal(size=x.size)
+    return np.where(rng.random(x.size) < np.exp(log_p(y)) / np.exp(log_p(x)), y, x)""",
+    ("line", "ais", "do the chains begin in the base"): """
+def ais(m, b0, betas, n_chains, rng):
+    v, log_w = sample_base(m, 0 * b0, n_chains, rng), np.full(n_chains, log_z_base(m, b0))
+    for low, high in itertools.pairwise(betas):
+        log_w += increment(m, b0, v, low, high)
+        v, _ = sweep(m, b0, v, high, rng)
+    return log_w""",
+    ("line", "library", "missing: RTS, MBAR, SAMS"): 'library = {"AIS": (1.0, 0.1)}',
+    ("line", "library", "give a dict"): "library = [1.0]",
+    ("ais", "enclosed", "give the lower end first"): "enclosed = (13.0, 12.0)",
+    ("sams", "from_nothing", "then its standard error"): "from_nothing = (10.0, -0.1)",
+    ("sams", "from_nothing", "take more sweeps or chains"): "from_nothing = (10.0, 0.6)",
     ("ais", "ais", None): """
 import rbmlib as rl
 def ais(m, b0, betas, n_chains, rng):
@@ -368,7 +398,7 @@ def test_known_and_common_mistakes_are_named():
     assert hint_of(7.75, 1.0, edge, rtol=0, atol=0.5, tell=False) == "7.75 is not right"
     assert hint_of([1.0, 2.0], [[1.0], [2.0]], {"turned": [1.0, 2.0]}) == "turned"
     assert "shape of your answer is (2,)" in hint_of([1.0, 2.0], [1.0, 2.0, 3.0])
-    assert hint_of([4.0, 5.5], [1.0, 2.5]).endswith("as far off in all entries")
+    assert hint_of([4.0, 2.5], [1.0, 2.5]) == "your answer is 4 where 1 is right"
     right = np.random.default_rng(0).uniform(2, 3, (3, 2))
     for hint, change in checker.COMMON.items():
         assert hint_of(change(right), right) == hint

@@ -17,7 +17,7 @@ from helpers_book import NIGHTLY
 from helpers_sweep import results
 
 from rbmbook.sweeps import Sweep
-from rbmbook.sweeps.store import ResultsStore, StoreError
+from rbmbook.sweeps.run import ResultsStore, StoreError
 
 pytestmark = pytest.mark.processes
 TASKS = [{"n": n} for n in range(60)]

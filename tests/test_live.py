@@ -27,7 +27,6 @@ def test_a_model_of_ones_own_with_data(mine, rows):
     live = live_model(mine, rows)
     np.testing.assert_array_equal(live.train, ROWS)
     np.testing.assert_array_equal(live.base, rl.base_rate(ROWS))
-    assert (live.base_name, live.is_mnist, live.side) == ("base rate", False, 3)
     assert live.reference is None
     assert "9 visible and 4 hidden units" in live.sentence()
     assert "base rate of 40 rows of data" in live.sentence()
@@ -37,7 +36,6 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
     live = live_model(mine)
     assert live.train is None
     np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
-    assert live.base_name == "mean field"
     assert "no data are given" in live.sentence()
     rl.testsystems.random_rbm(8, 4, rng=0).save(mine)  # units that form no square
     assert live_model(mine).side is None
@@ -45,13 +43,10 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
 
 def test_published_sizes_have_mnist_but_for_data_of_ones_own(tmp_path):
     live = live_model("pcd_10")
-    assert live.is_mnist
     assert live.train.shape == (60_000, 784)
-    assert live.side == 28
     assert live.reference is not None
     assert "images of MNIST" in live.sentence()
     live = live_model("pcd_10", stored(tmp_path, (RNG.random((30, 784)) < 0.4).astype(np.uint8)))
-    assert not live.is_mnist
     assert "base rate of 30 rows of data" in live.sentence()
 
 

@@ -10,7 +10,7 @@ from helpers_sweep import TASKS, square
 
 from rbmbook.sweeps import Sweep
 from rbmbook.sweeps import run as _run
-from rbmbook.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps.run import Record, ResultsStore, StoreError
 
 
 def record(key, **more):
@@ -51,7 +51,7 @@ def test_other_files_are_refused_and_left_alone(tmp_path, monkeypatch, kind):
 
 FULL = """
 import resource, sys
-from rbmbook.sweeps.store import Record, ResultsStore, StoreError
+from rbmbook.sweeps.run import Record, ResultsStore, StoreError
 store = ResultsStore(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
 try:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers_book import BOOK
 
-from rbmbook import plots, svg
+from rbmbook import plots
 
 sys.path.insert(0, str(BOOK / "_ext"))
 
@@ -37,28 +37,28 @@ def figure():
 
 
 def test_a_figure_is_the_same_text_in_two_runs_and_its_variant_is_inside(figure):
-    first, second = svg.bundle(figure()), svg.bundle(figure())
+    first, second = plots.bundle(figure()), plots.bundle(figure())
     assert first == second
     text = first["image/svg+xml"]
     inside = base64.b64decode(re.search(r"book-tall:([\w+/=]+)", text)[1]).decode()
     size = [float(re.search(r'viewBox="0 0 ([\d.]+) ', t)[1]) for t in (text, inside)]
-    assert size[1] < 72 * svg.PHONE + 10 < size[0]
+    assert size[1] < 72 * plots.PHONE + 10 < size[0]
     assert (text.count(">nats<"), inside.count(">nats<")) == (1, 2)
     assert "<dc:date>" not in text
 
 
 @pytest.mark.parametrize("moved", [0.01, -1e-3])
 def test_the_digest_changes_with_one_point_and_not_with_rounding(figure, moved):
-    digest = svg.drawn(figure())
-    assert svg.drawn(figure(moved=1e-9)) == digest
-    assert svg.drawn(figure(moved=moved)) != digest
+    digest = plots.drawn(figure())
+    assert plots.drawn(figure(moved=1e-9)) == digest
+    assert plots.drawn(figure(moved=moved)) != digest
     zero, nearly = (
         plt.figure().add_subplot().plot([0.0, 1.0], [y, 1.0])[0].figure for y in (0.0, -1e-17)
     )
-    assert svg.drawn(zero) == svg.drawn(nearly)
+    assert plots.drawn(zero) == plots.drawn(nearly)
     image = plt.figure().add_subplot().imshow(np.eye(3)).figure
     other = plt.figure().add_subplot().imshow(np.eye(3) * [1, 1, 0.5]).figure
-    assert svg.drawn(image) != svg.drawn(other)
+    assert plots.drawn(image) != plots.drawn(other)
 
 
 def test_each_kind_of_artist_counts():
@@ -66,7 +66,7 @@ def test_each_kind_of_artist_counts():
         made, ax = plt.subplots()
         getattr(ax, kind)([0.0, 1.0, 2.0], y)
         plt.close(made)
-        return svg.drawn(made)
+        return plots.drawn(made)
 
     for kind in ("plot", "scatter", "bar", "fill_between", "errorbar", "stem"):
         assert digest([1, 2, 3], kind) == digest([1, 2, 3], kind)
@@ -76,18 +76,18 @@ def test_each_kind_of_artist_counts():
 def test_many_points_are_a_picture_and_panels_of_images_stay(figure):
     made = figure(columns=1)
     made.axes[0].plot(np.arange(2000), np.arange(2000) % 7, "o")
-    text = svg.bundle(made)["image/svg+xml"]
+    text = plots.bundle(made)["image/svg+xml"]
     assert text.count("<image ") == 1
     assert len(text) < 200_000
     pictures, axes = plt.subplots(2, 5)
     for ax in axes.flat:
         ax.imshow(np.eye(4))
         ax.axis("off")
-    assert not svg.tall(pictures)
+    assert not plots.tall(pictures)
 
 
 def test_colours_follow_the_theme(figure, tmp_path):
-    text = svg.bundle(figure())["image/svg+xml"].replace("#0b5394", "#7b6cd9", 1)
+    text = plots.bundle(figure())["image/svg+xml"].replace("#0b5394", "#7b6cd9", 1)
     (tmp_path / "a.svg").write_text(text, encoding="utf-8")
     page = '<head></head><img alt="two panels" src="a.svg">'
     html = figures.inlined(page, tmp_path / "p.html")

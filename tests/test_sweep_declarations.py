@@ -11,7 +11,6 @@ import rbmlib as rl
 from rbmbook.__main__ import main
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps import Sweep, declare, engine, task
-from rbmbook.sweeps.task import MAY_BE_ZERO, checked, known_settings
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):
@@ -117,25 +116,6 @@ def test_wrong_tasks_are_refused_from_python(tmp_path):
             Sweep(wrong, square, folder=tmp_path)
     with pytest.raises(TypeError, match="tasks is a int: expected mappings of settings"):
         Sweep(3, square)
-
-
-@pytest.mark.parametrize(
-    "estimator", ["ais", "reverse_ais", "sams", "rts_from_rounds", "both sides"]
-)
-def test_zero_is_a_number_where_it_is_the_default_or_means_something(estimator):
-    """Elsewhere the least is 1."""
-    known = known_settings({"estimator": estimator})
-    whole = {"model": "pcd_10", "estimator": estimator} | {
-        name: 3 for name, (of, default) in known.items() if of is int and default is None
-    }
-    for name, (of, default) in known.items():
-        if of is not int:
-            continue
-        if default == 0 or name in MAY_BE_ZERO:
-            assert checked(whole | {name: 0})[name] == 0
-        else:
-            with pytest.raises(ValueError, match=name):
-                checked(whole | {name: 0})
 
 
 # overrides ----------------------------------------------------------------------------------

@@ -133,13 +133,19 @@ def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):
 
 
 @pytest.mark.nightly
-def test_task_that_kills_its_workers_fails_alone(script, tmp_path):
+def test_only_the_task_that_kills_its_workers_fails_in_the_end(script, tmp_path):
+    """One that shared a worker with it may be given up with it, and is tried again."""
     with cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as (address, _):
-        out = finish(client(script, tmp_path, address, "killers"))
-    assert out.startswith("0 11 KilledWorker")
-    lines = (tmp_path / "sweep.csv").read_text().splitlines()
+        for _ in range(5):
+            out = finish(client(script, tmp_path, address, "killers"))
+            lines = (tmp_path / "sweep.csv").read_text().splitlines()
+            killed = [line.split(",")[0] for line in lines if "KilledWorker" in line]
+            assert "3" in killed
+            assert out.count("KilledWorker") == len(killed)
+            if killed == ["3"]:
+                break
+    assert killed == ["3"]
     assert len(lines) == 13
-    assert [line.split(",")[0] for line in lines if "KilledWorker" in line] == ["3"]
 
 
 def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):

@@ -1,6 +1,6 @@
 """Figures that stand in the page as SVG, so that their colours follow its theme.
 
-`rbmbook.svg.bundle` writes one SVG an output, with a variant for phones in its metadata.
+`rbmbook.plots.bundle` writes one SVG an output, with a variant for phones in its metadata.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def draw(target: Path, size=(8.4, 3.3), title: str = "") -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from rbmbook import plots, svg
+    from rbmbook import plots
 
     with plt.rc_context(plots.STYLE):
         figure, ax = plt.subplots(figsize=size)
@@ -174,7 +174,7 @@ def draw(target: Path, size=(8.4, 3.3), title: str = "") -> None:
         if title:
             ax.set_title(title, fontsize=20, loc="left", pad=12)
         if target.suffix == ".svg":
-            target.write_text(svg.bundle(figure)["image/svg+xml"], encoding="utf-8")
+            target.write_text(plots.bundle(figure)["image/svg+xml"], encoding="utf-8")
         else:
             figure.savefig(target, dpi=150)
         plt.close(figure)

@@ -10,7 +10,6 @@ from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
 
-STOPPED = 128 + signal.SIGINT  # the exit code
 SHOWN_ERRORS = 10
 WRONG = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
@@ -26,9 +25,6 @@ def main(arguments: list[str] | None = None) -> int:
     except WRONG as error:
         _complain(f"error: {' '.join(str(error).split())}")
         return 2
-    except KeyboardInterrupt:
-        _complain("stopped: what is finished is stored; the same command goes on")
-        return STOPPED
 
 
 def _run(options) -> int:
@@ -55,7 +51,7 @@ def _bench(options) -> int:
     import pandas as pd
 
     models = bench.read_index(options.index)
-    found = bench.scores(bench.read_answers(options.answers), models, partial=options.partial)
+    found = bench.scores(bench.read_answers(options.answers), models)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
     _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
     return 0
@@ -75,9 +71,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     what = "compute the table of a sweep, or what is missing of it"
     more = "It can be stopped at any time: the same command goes on where it was."
-    run = commands.add_parser(
-        "run", help=what, description=f"{what}. {more} {main.__doc__}", **told
-    )
+    about = f"{what}. {more} {main.__doc__}"
+    run = commands.add_parser("run", help=what, description=about, **told)
     say = run.add_argument
     say("sweep", metavar="SWEEP", help="a name in book/scales, or a YAML file of your own")
     on = run.add_mutually_exclusive_group().add_argument
@@ -85,9 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     on("--workers", type=int, metavar="N", help="here; default: one a processor; 0: a thread")
     say("--store", metavar="FILE", help="where results are kept; default: beside the table")
     say("--folder", help="where the table goes; default: as the sweep says")
-    how = (
-        "replace a setting in every grid that names it: n_chains=100, 'seed=[0, 1]'; needs --folder"
-    )
+    how = "in every grid that names the setting: n_chains=100, 'seed=[0, 1]'; needs --folder"
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
     say("--dry-run", action="store_true", help="say how much there is to do")
     run.set_defaults(do=_run)
@@ -97,15 +90,16 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     judge.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
     judge.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
-    judge.add_argument("--partial", action="store_true", help="models may be missing")
     judge.set_defaults(do=_bench)
     return parser
 
 
+def _stop(*_) -> None:
+    """At Ctrl-C, without a word of the libraries; worker processes of our own end with this one."""
+    _complain("stopped: what is finished is stored; the same command goes on")
+    os._exit(128 + signal.SIGINT)
+
+
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    if code == STOPPED:  # nothing is left to be closed that is worth waiting for
-        sys.stderr.flush()
-        os._exit(code)
-    sys.exit(code)
+    signal.signal(signal.SIGINT, _stop)
+    sys.exit(main())

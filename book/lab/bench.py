@@ -101,14 +101,14 @@ def _rows(path: Path, columns) -> pd.DataFrame:
     return table
 
 
-def scores(answers: dict[str, Answer], index, *, partial: bool = False) -> dict[str, Score]:
-    """By family, and "all": a table that leaves models out is refused unless ``partial``."""
+def scores(answers: dict[str, Answer], index) -> dict[str, Score]:
+    """By family, and "all": a table that leaves models out is refused."""
     if unknown := [name for name in answers if name not in index]:
         raise ValueError(f"{unknown[0]!r} is no model of the bench: expected names of its index")
-    if not partial and (missing := [name for name in index if name not in answers]):
+    if missing := [name for name in index if name not in answers]:
         raise ValueError(
             f"{len(missing)} of {len(index)} models have no answer ({missing[0]!r} first): "
-            "expected a row for each, with trusted false where there is none; or --partial"
+            "expected a row for each, with trusted false where there is none"
         )
     families = [*dict.fromkeys(family for family, _ in index.values())]
     of = {f: [name for name in index if index[name][0] == f] for f in families}
@@ -131,14 +131,7 @@ def _score(names, answers, index) -> Score:
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
-    """95% intervals of shares of which ``k`` of ``n`` were seen.
-
-    Examples
-    --------
-    >>> low, high = share_interval([0, 10], [10, 10])
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.0, 0.692], [0.308, 1.0])
-    """
+    """95% intervals of shares of which ``k`` of ``n`` were seen."""
     k, n = np.asarray(k, float), np.asarray(n, float)
     low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, 0.025))
     high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 0.975))
@@ -218,8 +211,7 @@ def by_family(found: dict[str, dict[str, Score]]):
     """
     import matplotlib.pyplot as plt
 
-    from .plots import RED
-    from .svg import PHONE
+    from .plots import PHONE, RED
 
     families = [family for family in next(iter(found.values())) if family != "all"]
     families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))

@@ -48,13 +48,7 @@ def claims() -> dict[str, Claim]:
 
 
 def claim(name: str) -> Claim:
-    """The claim of this name.
-
-    Raises
-    ------
-    ValueError
-        If there is none, with the names that come close.
-    """
+    """The claim of this name; ValueError, with the names that come close, if there is none."""
     if name not in claims():
         close = ", ".join(difflib.get_close_matches(str(name), claims(), n=3)) or "none is close"
         raise ValueError(f"name is {name!r}: expected one of data/published/claims.csv ({close})")
@@ -62,13 +56,7 @@ def claim(name: str) -> Claim:
 
 
 def printed_number(name: str, printed=None) -> tuple[float, float]:
-    """A printed number, that of the claim or one given, and half a unit of its last digit.
-
-    Raises
-    ------
-    ValueError
-        If it is no single number.
-    """
+    """A printed number, that of the claim or one given, and half a unit of its last digit."""
     text = claim(name).printed if printed is None else str(printed)
     try:
         value = float(text)

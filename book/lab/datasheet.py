@@ -32,48 +32,26 @@ def load_reference() -> dict[str, Any]:
 
 
 def known_log_z() -> pd.DataFrame:
-    """log Z of the models by name: ``log_z``, ``std_error`` (0: exact) and ``known by``.
-
-    From the reference set (`load_reference`), where it is settled.
-    """
+    """``log_z``, ``std_error`` (0: exact) and ``known by`` of the settled models, by name."""
     import pandas as pd
 
-    settled = {name: row for name, row in load_reference().items() if row.settled}
-    columns = {
-        "log_z": [row.log_z for row in settled.values()],
-        "std_error": [row.std_error for row in settled.values()],
-        "known by": ["enumeration" if row.exact else "long runs" for row in settled.values()],
-    }
-    return pd.DataFrame(columns, index=list(settled))
+    table = pd.DataFrame(load_reference().values()).set_index("model").rename_axis(None)
+    table["known by"] = table["exact"].map({True: "enumeration", False: "long runs"})
+    return table.loc[table["settled"], ["log_z", "std_error", "known by"]]
 
 
 def datasheet() -> pd.DataFrame:
-    """One row a model of the reference set, small ones first.
-    Columns are ``model``, ``visible`` and ``hidden`` (numbers of units), ``data``, ``trained by``,
-    ``updates`` (none for published models), ``log Z``, ``s.e.`` and ``known by``.
-    """
+    """One row a model of the reference set, small ones first; published ones without updates."""
     import pandas as pd
 
-    known = known_log_z()
-    rows = []
-    models = load_reference().values()
-    for info in sorted(models, key=lambda m: (m.n_hidden, m.n_visible, m.model)):
-        data, training, updates = _training(info.model)
-        found = known.loc[info.model].to_dict() if info.model in known.index else {}
-        rows.append(
-            {
-                "model": info.model,
-                "visible": info.n_visible,
-                "hidden": info.n_hidden,
-                "data": data,
-                "trained by": training,
-                "updates": updates,
-                "log Z": found.get("log_z", float("nan")),
-                "s.e.": found.get("std_error", float("nan")),
-                "known by": found.get("known by", "later chapters"),
-            }
-        )
-    return pd.DataFrame(rows).astype({"updates": "Int64"})
+    known = known_log_z().rename(columns={"log_z": "log Z", "std_error": "s.e."})
+    models = pd.DataFrame(load_reference().values()).sort_values(["n_hidden", "n_visible", "model"])
+    trained = [_training(name) for name in models["model"]]
+    columns = pd.DataFrame(trained, columns=["data", "trained by", "updates"], index=models.index)
+    units = models[["model", "n_visible", "n_hidden"]]
+    units = units.rename(columns={"n_visible": "visible", "n_hidden": "hidden"})
+    sheet = units.join(columns.astype({"updates": "Int64"})).join(known, on="model")
+    return sheet.fillna({"known by": "later chapters"}).reset_index(drop=True)
 
 
 def _training(name: str) -> tuple[str, str, int | None]:

@@ -12,7 +12,7 @@ from matplotlib.transforms import Affine2D
 import rbmlib as rl
 
 from . import plots
-from .parameters import checked_parameters, how_to_read, refused_parameter
+from .live import checked_parameters, how_to_read, refused_parameter
 from .plots import BLUE, GREEN, GREY, ORANGE, RED
 
 FEWEST = 40  # different sequences

@@ -49,13 +49,6 @@ def load_cifar10(full: bool = False) -> Dataset:
     A committed subset, the first 200 training and the first 50 test images of each class; with
     ``full`` 50,000 and 10,000 images (180 MB), from the archive of its binary version or from its
     six files in the folder "cifar-10-batches-bin" of ``$RBMLIB_DATA`` or the cache folder.
-
-    Examples
-    --------
-    >>> from rbmbook import images
-    >>> data = images.load_cifar10()
-    >>> data.train.shape, data.label_names[data.train_labels[0]]
-    ((2000, 3072), 'frog')
     """
     if full:
         batches = [read_cifar_batch(content) for content in _cifar_batches()]
@@ -73,14 +66,7 @@ def load_cifar10(full: bool = False) -> Dataset:
 
 
 class Standardisation(NamedTuple):
-    """Of each pixel by its mean and standard deviation in the training images (Li et al., 4.2).
-
-    Examples
-    --------
-    >>> scale = Standardisation(np.array([2.0, 20.0]), np.array([2.0, 10.0]))
-    >>> scale(np.array([[0, 30]]))
-    array([[-1.,  1.]], dtype=float32)
-    """
+    """Of each pixel by its mean and standard deviation in the training images (Li et al., 4.2)."""
 
     mean: np.ndarray  # (n_pixels,)
     std: np.ndarray
@@ -117,7 +103,7 @@ def _cifar_batches() -> list[bytes]:
 def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Images (n, 3072) and labels (n,) of a file of CIFAR-10's binary version.
 
-    Each image is one byte of label and 3,072 of pixels; nothing in the file is executed.
+    Each image is one byte of label and 3,072 of pixels.
     """
     records = np.frombuffer(content, np.uint8).reshape(-1, 1 + N_PIXELS)
     return records[:, 1:], records[:, 0]

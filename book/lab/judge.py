@@ -109,21 +109,17 @@ def effect(
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
-def equivalence(
-    name: str, ours, *, margin: float, reason: str, unit: str = "", n_trainings: int | None = None,
-    alpha: float = ALPHA,
-) -> Verdict:  # fmt: skip
+def equivalence(name: str, ours, *, margin: float, reason: str, unit: str = "") -> Verdict:
     """ "Flat", "alike", "no gain": no effect larger than a margin, stated with its reason.
 
     The margin is a difference, or for a ratio a factor above 1.
     """
     ours = _as_measured(ours)
     allowed = _margin_on(margin, reason, ours.scale)
-    found = _effect_of(ours, alpha)
+    found = _effect_of(ours)
     prefix = "a factor of " if ours.scale == "log" else "±"
     note = f"margin {prefix}{margin:g}: {reason}"
-    outcome = found.in_region(-allowed, allowed)
-    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
+    return _verdict(name, ours, found, found.in_region(-allowed, allowed), note, unit)
 
 
 def bound(
@@ -153,11 +149,6 @@ def compare(a, sign: str, b, rtol: float = 1e-9) -> Comparison:
     """Compare computed numbers or arrays, one by one ("==" up to ``rtol``): for `statement`.
 
     Not both are typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
-
-    Examples
-    --------
-    >>> compare([1.0, 2.0], "<", 3.0)
-    Comparison(holds=True, words='1 to 2 < 3')
     """
     signs = {
         "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -195,66 +186,57 @@ def left_open(name: str, why: str, *, hours: float | None = None, ours: str = ""
 
 def printed_value(
     name: str, ours, *, printed: str | float | None = None, printed_error: float | None = None,
-    printed_variance: float | None = None, printed_n: int | None = None,
-    margin: float | None = None, reason: str = "", unit: str = "nats",
-    n_trainings: int | None = None, alpha: float = ALPHA,
+    printed_variance: float | None = None, printed_n: int | None = None, unit: str = "nats",
 ) -> Verdict:  # fmt: skip
     """A printed number against ours: the effect is ours minus printed.
 
-    Without a margin it is taken from the printed spread. Of a mean of so many runs of a printed
-    variance it is what as many runs beside them could have shown: the smallest difference that is
-    seen with a chance of `POWER` (6.9 printed standard errors for 20 runs). With less, 20 runs
-    could never agree with 20 others. Of a printed standard error it is what that alone resolves
-    (4.6 of it). Half a unit of the last printed digit is added. The claim is then contradicted if
-    the interval leaves out 0, and reproduced if it lies within the margin.
-    With a margin it is contradicted only if all of the interval lies beyond the margin. A spread
-    of the printed number, its standard error or the variance of so many runs, counts in the
-    interval in either case: if it is wide, no number of runs of ours decides.
+    The margin is taken from the printed spread. Of a mean of so many runs of a printed variance it
+    is what as many runs beside them could have shown: the smallest difference that is seen with a
+    chance of `POWER` (6.9 printed standard errors for 20 runs). With less, 20 runs could never
+    agree with 20 others. Of a printed standard error it is what that alone resolves (4.6 of it).
+    Half a unit of the last printed digit is added. The claim is contradicted if the interval leaves
+    out 0, and reproduced if it lies within the margin. The printed spread counts in the interval:
+    if it is wide, no number of runs of ours decides.
 
     ``printed`` is the number as it is printed ("10.00"), by default that of the claim.
     """
     value, rounding = printed_number(name, printed)
-    spread = _printed_spread(value, printed_error, printed_variance, printed_n)
     ours = _as_measured(ours)
     if ours.scale != "linear":
         raise ValueError("ours is a ratio: expected repeats, or Measured on the scale 'linear'")
-    if margin is not None:
-        allowed = null = _margin_on(margin, reason) + rounding
-        note = f"margin ±{margin:g}: {reason}"
-    elif spread is not None:
-        again = spread if printed_n is None else minus(spread, spread)
-        allowed, null = again.could_see(alpha) + rounding, rounding
-        note = f"margin ±{allowed:.3g}: what the printed spread resolves"
-        if printed_n is not None:
-            note = f"margin ±{allowed:.3g}: what {printed_n} runs beside {printed_n} show"
+    if printed_n is None:
+        error = number("printed_error", printed_error, "a standard error above 0", above=0)
+        spread = again = Measured(value, error, math.inf, math.inf)
+        shows = "what the printed spread resolves"
     else:
-        raise ValueError(
-            f"{name}: the printed number has no spread (printed_error, or printed_variance "
-            "and printed_n): expected a margin, with its reason"
-        )
+        spread = _mean_of_printed(value, printed_variance, printed_n)
+        again = minus(spread, spread)
+        shows = f"what {printed_n} runs beside {printed_n} show"
+    allowed = again.could_see() + rounding
+    note = f"margin ±{allowed:.3g}: {shows}"
 
     def judged(x: Measured) -> Effect:
-        return _effect_of(minus(x, spread or exactly(value)), alpha)
+        return _effect_of(minus(x, spread))
+
+    def outcome_of(found: Effect) -> str:
+        return found.in_region(-allowed, allowed, rounding)
 
     found = judged(ours)
-    outcome = found.in_region(-allowed, allowed, null)
+    outcome = outcome_of(found)
     if outcome == OPEN:
-        rough = _no_run_decides(
-            _effect_of(ours, alpha), lambda x: judged(exactly(x)).in_region(-allowed, allowed, null)
-        )
+        rough = _no_run_decides(_effect_of(ours), lambda x: outcome_of(judged(exactly(x))))
         note = f"{TOO_ROUGH}; {note}" if rough else note
-    return _verdict(name, ours, found, outcome, note, unit, n_trainings)
+    return _verdict(name, ours, found, outcome, note, unit)
 
 
 def printed_variance(
-    name: str, ours, *, printed_n: int, printed: str | float | None = None, n: float | None = None,
-    margin: float | None = None, reason: str = "", alpha: float = ALPHA,
-) -> Verdict:  # fmt: skip
+    name: str, ours, *, printed_n: int, printed: str | float | None = None, n: float | None = None
+) -> Verdict:
     """A printed variance of normal values against ours: the effect is ours over printed (F).
 
-    Without a margin, the factor is taken that as many runs beside the printed ones could have shown
-    with a chance of `POWER`. If that is more than `WIDEST`, they are too few for agreement with
-    them to say anything.
+    The margin is the factor that as many runs beside the printed ones could have shown with a
+    chance of `POWER`. If that is more than `WIDEST`, they are too few for agreement with them to
+    say anything.
 
     ``ours``: repeats, or the variance of ``n`` of them (infinity if it is computed).
     """
@@ -264,28 +246,21 @@ def printed_variance(
     if n is None:
         sample = mean_of(ours)
         ours, n = sample.std_error**2 * sample.n, int(sample.n)
-    ours = number("ours", ours, "a variance above 0, or repeats", above=0)
-    own = 1e9 if n == math.inf else count("n", n, 2) - 1
-    see = float(ndtri(1 - alpha / 2) + ndtri(POWER))
-    if margin is None:
-        allowed = see * math.sqrt(4 / freedom)
-        # a printed 0.0001 may be rounded from half as much, or from half as much again
-        null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-        shows = f"what {printed_n} runs beside {printed_n} show"
-        note = f"margin: a factor of {math.exp(allowed):.3g}, {shows}"
-    else:
-        allowed = _margin_on(margin, reason, "log")
-        null = -allowed, allowed
-        note = f"margin: a factor of {margin:g}: {reason}"
-    says_something = margin is not None or allowed < math.log(WIDEST)
+    own = 1e9 if n == math.inf else n - 1
+    see = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
+    allowed = see * math.sqrt(4 / freedom)
+    # a printed 0.0001 may be rounded from half as much, or from half as much again
+    null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
+    shows = f"what {printed_n} runs beside {printed_n} show"
+    note = f"margin: a factor of {math.exp(allowed):.3g}, {shows}"
 
     def of_ratio(x: float, own: float = 1e9, freedom: float = freedom) -> Effect:
-        ends = (math.log(float(fdtri(own, freedom, p))) for p in (1 - alpha / 2, alpha / 2))
+        ends = (math.log(float(fdtri(own, freedom, p))) for p in (1 - ALPHA / 2, ALPHA / 2))
         low, high = (x - end for end in ends)
-        return Effect(x, low, high, see * math.sqrt(2 / freedom + 2 / own), "log", alpha)
+        return Effect(x, low, high, see * math.sqrt(2 / freedom + 2 / own), "log", ALPHA)
 
     def outcome_of(found: Effect) -> str:
-        if found.within(-allowed, allowed) and says_something:
+        if found.within(-allowed, allowed) and allowed < math.log(WIDEST):
             return REPRODUCED
         return CONTRADICTED if found.outside(*null) else OPEN
 
@@ -309,7 +284,7 @@ def digits(name: str, ours: float, printed: str | float | None = None, unit="nat
     return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
 
 
-def _effect_of(m: Measured, alpha: float) -> Effect:
+def _effect_of(m: Measured, alpha: float = ALPHA) -> Effect:
     return Effect(m.value, *m.interval(alpha), m.could_see(alpha), m.scale, alpha)
 
 
@@ -358,16 +333,7 @@ def _sizes(size, scale: str, sign) -> tuple[float, float]:
     return low, high
 
 
-def _printed_spread(value, error, variance, n) -> Measured | None:
-    if error is not None:
-        if variance is not None or n is not None:
-            raise ValueError("printed_error excludes printed_variance and printed_n")
-        error = number("printed_error", error, "a standard error above 0", above=0)
-        return Measured(value, error, math.inf, math.inf)
-    if variance is None and n is None:
-        return None
-    if variance is None or n is None:
-        raise ValueError(f"printed_variance is {variance}, printed_n {n}: expected both or neither")
+def _mean_of_printed(value: float, variance: float, n: int) -> Measured:
     variance = number("printed_variance", variance, "a variance above 0", above=0)
     n = count("printed_n", n, 2)
     return Measured(value, math.sqrt(variance / n), n - 1, n)

@@ -1,59 +1,141 @@
-"""The model of a chapter's live part: the reader's own or a registered one, its data, its base."""
+"""What a chapter begins with: checked parameters, and the model of its live part with a base."""
 
 from __future__ import annotations
 
+import difflib
 import math
-from dataclasses import dataclass
+import platform
+import typing
+import warnings
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbmlib import datasets
+from rbmbook.sweeps.engine import check_scheduler
+from rbmlib import __version__, datasets
+from rbmlib.checks import in_memory
 from rbmlib.models import BernoulliRBM
 from rbmlib.models.layers import OF_SPINS, are_spins
 from rbmlib.paths.bases import base_rate, mean_field_bias
 
 from .datasheet import load_reference
-from .parameters import refused_parameter
 
+# how to read a model's file: every chapter with a parameter `model` takes these without naming them
+OF_A_MODEL = ("layout", "names", "units")
 MNIST_PIXELS = 784
+CHAIN_BYTES = 8 * 8 * (784 + 500)  # eight arrays of a chain of the largest model of a chapter
 NO_THRESHOLD = -1.0  # of the parameter `threshold`: the data are zeros and ones already
 FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows of a live training
+_IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
-@dataclass(frozen=True)
-class LiveModel:
-    """An RBM with what a chapter needs to know of it.
+# parameters ---------------------------------------------------------------------------------
 
-    Attributes
-    ----------
-    name : str
-        The parameter ``model``.
-    rbm : BernoulliRBM
-    train : ndarray (n_samples, n_visible) of zeros and ones, or None
-        The rows of the parameter ``data``; without it the training images of MNIST if the model
-        has 784 visible units; otherwise None.
-    base : ndarray (n_visible,)
-        Visible biases where annealing begins: the base rate of ``train``, or, without data, a
-        mean-field fit to the model.
-    base_name : str
-        "base rate" or "mean field".
-    is_mnist : bool
-        The rows are the images of MNIST, which the stored results of the book are about too.
-    side : int or None
-        Side of a square image of the visible units; None: they form none.
-    reference : row of `load_reference`, or None
-        The value of log Z in the book's reference set.
+
+def checked_parameters(namespace: dict, **minimum: int) -> None:
+    """Check the parameters of a chapter, in place, before anything is computed.
+
+    Every annotated name of the ``parameters`` cell must hold a value of its type; papermill's
+    forms of a value are understood (``1e3`` for a whole number). A name that papermill injected
+    but the chapter does not have is refused, except for `OF_A_MODEL`: papermill only logs it.
+
+    ``namespace`` is ``globals()``, in the cell after the parameters; ``minimum`` has the smallest
+    allowed values; whole numbers that are not named: 1, and 0 for seed.
     """
+    declared = namespace.get("__annotations__", {})
+    found = {
+        name
+        for name, value in namespace.items()
+        if not name.startswith("_")
+        and name not in _IPYTHON
+        and isinstance(value, (int, float, str, bool, list, dict, type(None)))
+    }
+    of_a_model = OF_A_MODEL if "model" in declared else ()
+    for name in sorted(found - {*declared, *of_a_model}):
+        close = difflib.get_close_matches(name, declared, n=1)
+        hint = f", did you mean {close[0]}?" if close else "."
+        raise ValueError(f"unknown parameter {name}{hint} This chapter has: {', '.join(declared)}")
+    for name, kind in declared.items():
+        default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)
+        least = minimum.get(name, default)
+        namespace[name] = _converted(name, namespace[name], kind, least)
+    in_memory("n_chains", namespace.get("n_chains", 1), CHAIN_BYTES)
+    if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
+        check_scheduler(address)
 
-    name: str
+
+def how_to_read(names: dict) -> dict:
+    """What is given of `OF_A_MODEL`, for `rbmlib.load_rbm`."""
+    return {word: names[word] for word in OF_A_MODEL if word in names}
+
+
+def _converted(name: str, value, kind, least: float):
+    if typing.get_origin(kind) is list:
+        (item,) = typing.get_args(kind)
+        if not isinstance(value, list) or not value:
+            raise ValueError(
+                f"{name} is {value!r}: expected a list, in YAML: -y '{name}: [...]' or -f FILE"
+            )
+        return [_converted(name, one, item, least) for one in value]
+    if kind is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if kind is float and type(value) is int:
+        value = float(value)
+    if type(value) is not kind:
+        wanted = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
+        raise ValueError(
+            f"{name} is {value!r}: expected {wanted[kind]}, for example -p {name} 1000"
+        )
+    if kind is float and not math.isfinite(value):
+        raise ValueError(f"{name} is {value!r}: expected a finite number")
+    if kind in (int, float) and value < least:
+        raise ValueError(f"{name} is {value!r}: expected {least} or more")
+    return value
+
+
+@contextmanager
+def refused_parameter(name: str, value):
+    """Errors inside, from a value that turned out wrong, name the parameter it came from."""
+    try:
+        yield
+    except (ValueError, OSError, RuntimeError) as error:
+        raise ValueError(f"{name} is {value!r}: {error}") from None
+
+
+@contextmanager
+def noted_warnings():
+    """Collect warnings in a list of texts instead of writing them to stderr."""
+    notes: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield notes
+    notes.extend(str(one.message) for one in caught)
+
+
+def colophon() -> str:
+    """Versions that a result depends on, in one line."""
+    import numba
+    import scipy
+
+    return (
+        f"rbmlib {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
+        f"SciPy {scipy.__version__}, numba {numba.__version__}"
+    )
+
+
+# the model of a live part -------------------------------------------------------------------
+
+
+class LiveModel(NamedTuple):
+    """An RBM with what a chapter needs to know of it."""
+
+    name: str  # the parameter `model`
     rbm: BernoulliRBM
-    train: np.ndarray | None
-    base: np.ndarray
-    base_name: str
-    is_mnist: bool
-    side: int | None
-    reference: Any
+    train: np.ndarray | None  # rows of zeros and ones
+    base: np.ndarray  # visible biases: the base rate of the rows, or a mean-field fit to the model
+    reference: Any  # row of `load_reference`, or None
+    is_mnist: bool  # the rows are the images of MNIST
 
     def sentence(self) -> str:
         """What is estimated and from which base, for the first output of a chapter."""
@@ -61,86 +143,57 @@ class LiveModel:
         units = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
         if self.reference is None:  # what the file of a reader does not say
             units += " of 0 and 1"
-        if self.train is None:
-            start = "no data are given, so that annealing begins at a mean-field fit"
-        else:
+        start = "no data are given, so that annealing begins at a mean-field fit"
+        if self.train is not None:
             kind = "images of MNIST" if self.is_mnist else "rows of data"
             start = f"annealing begins at the base rate of {len(self.train):,} {kind}"
         return f"{self.name}: {units}; {start}."
 
 
 def live_model(
-    model: str,
-    data: str = "",
-    threshold: float = NO_THRESHOLD,
-    **how: str | dict,
+    model: str, data: str = "", threshold: float = NO_THRESHOLD, **how: str | dict
 ) -> LiveModel:
     """The model of the parameters ``model``, ``data`` and ``threshold``, checked.
 
-    Parameters
-    ----------
-    model : str
-        A registered name, or a file, as `rbmlib.load_rbm` takes it.
-    data : str
-        A file as `rbmlib.datasets.load_rows` takes it; "": MNIST where it fits, else none.
-    threshold : float
-        Values of the data above it become 1; `NO_THRESHOLD`: they are zeros and ones already.
-    **how
-        ``layout``, ``names`` and ``units`` of a file, as `rbmlib.load_rbm` takes them.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter, if the model is not a `BernoulliRBM` or the data do not fit it.
+    ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`;
+    ``data`` a file of `rbmlib.datasets.load_rows`, or "": MNIST where it fits, else none. Values of
+    the data above the threshold become 1. Raises ValueError, naming the parameter, if the model is
+    not a `BernoulliRBM` or the data do not fit it.
     """
     with refused_parameter("model", model):
-        rbm = _checked(datasets.load_rbm(model, **how))
-    given = None if threshold == NO_THRESHOLD else threshold
-    if given is not None and not data:
-        raise ValueError(f"threshold is {threshold!r}, but no data are given: -p data FILE")
-    is_mnist = not data and rbm.n_visible == MNIST_PIXELS
-    train = None
-    if data:
-        with refused_parameter("data", data):
-            train = _bits(datasets.load_rows(data, rbm.n_visible, threshold=given))
-    elif is_mnist:
+        rbm = datasets.load_rbm(model, **how)
+        if not isinstance(rbm, BernoulliRBM):
+            raise ValueError(
+                f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units, 0 and "
+                "1); for other models run rl.log_z, or python -m rbmlib logz"
+            )
+    train = _bits(data, threshold, rbm.n_visible)
+    is_mnist = train is None and rbm.n_visible == MNIST_PIXELS
+    if is_mnist:
         train = datasets.load_mnist().train
-    return LiveModel(
-        name=model,
-        rbm=rbm,
-        train=train,
-        base=mean_field_bias(rbm) if train is None else base_rate(train),
-        base_name="mean field" if train is None else "base rate",
-        is_mnist=is_mnist,
-        side=image_side(rbm.n_visible),
-        reference=load_reference().get(model),
-    )
+    base = mean_field_bias(rbm) if train is None else base_rate(train)
+    return LiveModel(model, rbm, train, base, load_reference().get(model), is_mnist)
 
 
-def _checked(rbm) -> BernoulliRBM:
-    if not isinstance(rbm, BernoulliRBM):
-        raise ValueError(
-            f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units, 0 and 1); "
-            "for other models run rl.log_z, or python -m rbmlib logz"
-        )
-    return rbm
-
-
-def _bits(rows: np.ndarray) -> np.ndarray:
-    if are_spins(rows):
-        raise ValueError(f"it holds {OF_SPINS}; chapters take units of 0 and 1 alone")
-    if rows.dtype != np.uint8:
-        raise ValueError(
-            "it holds intensities between 0 and 1: expected zeros and ones, or a threshold, for "
-            "example -p threshold 0.5"
-        )
+def _bits(data: str, threshold: float, n_visible: int | None = None, fewest: int = 1):
+    """Zeros and ones of the reader's file; None if there is none."""
+    given = None if threshold == NO_THRESHOLD else threshold
+    if not data:
+        if given is not None:
+            raise ValueError(f"threshold is {threshold!r}, but no data are given: -p data FILE")
+        return None
+    with refused_parameter("data", data):
+        rows = datasets.load_rows(data, n_visible, threshold=given)
+        if are_spins(rows):
+            raise ValueError(f"it holds {OF_SPINS}; chapters take units of 0 and 1 alone")
+        if rows.dtype != np.uint8:
+            raise ValueError(
+                "it holds intensities between 0 and 1: expected zeros and ones, or a threshold, "
+                "for example -p threshold 0.5"
+            )
+        if len(rows) < fewest:
+            raise ValueError(f"it has {len(rows)} rows: expected {fewest} or more")
     return rows
-
-
-def image_side(n_pixels: int) -> int | None:
-    """Side of a square image with so many pixels; None if there is none."""
-    side = math.isqrt(n_pixels)
-    return side if side * side == n_pixels else None
 
 
 class LiveRows(NamedTuple):
@@ -159,25 +212,11 @@ class LiveRows(NamedTuple):
 
 
 def live_rows(data: str, threshold: float, seed: int) -> LiveRows:
-    """The reader's rows in random order, half of them or 100 to train; "": DNA.
-
-    Parameters
-    ----------
-    data, threshold
-        As for `live_model`.
-    seed : int
-        Of the order.
-    """
-    if threshold != NO_THRESHOLD and not data:
-        raise ValueError(f"threshold is {threshold}, but no data are given: -p data FILE")
-    if not data:
+    """The reader's rows, in an order by ``seed``: half of them, or 100, to train; "": DNA."""
+    rows = _bits(data, threshold, fewest=FEWEST)
+    if rows is None:
         dna = datasets.load_dna().train
         return LiveRows(dna[:FEW], dna[1400:], f"{FEW} rows of DNA")
-    with refused_parameter("data", data):
-        given = None if threshold == NO_THRESHOLD else threshold
-        rows = _bits(datasets.load_rows(data, threshold=given))
-        if len(rows) < FEWEST:
-            raise ValueError(f"it has {len(rows)} rows: expected {FEWEST} or more")
     rows = np.random.default_rng(seed).permutation(rows)
     n = min(FEW, len(rows) // 2)
     return LiveRows(rows[:n], rows[n:][-MOST_VALIDATION:], f"{n} rows of {data}")

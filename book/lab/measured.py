@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from rbmlib.checks import number, one_of
+from rbmlib.results import summarise_log_weights
 
 ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
 FEW = 0.05  # and of one that rests on few trainings
@@ -55,13 +56,7 @@ def quantile(p: float, freedom: float) -> float:
 
 
 def resolution(freedom: float, alpha: float = ALPHA) -> float:
-    """In standard errors: the effect that an interval of this freedom shows with `POWER`.
-
-    Examples
-    --------
-    >>> round(resolution(float("inf")), 2), round(resolution(19), 2)
-    (4.57, 5.21)
-    """
+    """In standard errors: the effect that an interval of this freedom shows with `POWER`."""
     return quantile(1 - alpha / 2, freedom) + quantile(POWER, freedom)
 
 
@@ -77,7 +72,6 @@ def measured(
     above = 0.0 if scale == "log" else -math.inf
     value = number("value", value, "a number, above 0 on the scale 'log'", above=above)
     std_error = number("std_error", std_error, "a number, 0 or more", least=0)
-    freedom = _freedom(freedom)
     return Measured(
         math.log(value) if scale == "log" else value, std_error, freedom, freedom + 1, scale
     )
@@ -89,13 +83,7 @@ def exactly(value: float) -> Measured:
 
 
 def mean_of(values) -> Measured:
-    """Mean of independent repeats.
-
-    Examples
-    --------
-    >>> mean_of([1.0, 2.0, 3.0])[:3]
-    (2.0, 0.5773502691896258, 2)
-    """
+    """Mean of independent repeats."""
     x = _repeats("values", values)
     return Measured(float(x.mean()), float(x.std(ddof=1) / math.sqrt(len(x))), len(x) - 1, len(x))
 
@@ -106,12 +94,6 @@ def share_of(flags, alpha: float = ALPHA) -> Measured:
     ``z**2 / 2`` repeats of either kind are added, z the half-width of an interval in standard
     errors, of the level at which it is judged: with the mean of zeros and ones, the chance of a
     false verdict near 0 or 1 is far above ``alpha`` (42% for 8 repeats of a chance of 0.9).
-
-    Examples
-    --------
-    >>> low, high = share_of([True] * 20).interval()
-    >>> round(low, 2), high > 1
-    (0.6, True)
     """
     x = np.asarray(flags)
     if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
@@ -122,25 +104,21 @@ def share_of(flags, alpha: float = ALPHA) -> Measured:
     return Measured(share, math.sqrt(share * (1 - share) / n), math.inf, len(x))
 
 
-def difference(a, b, paired: bool = False) -> Measured:
-    """Mean of ``a`` minus mean of ``b``, both repeats or `Measured`; Welch's freedom.
-
-    ``paired``: repeat i of both had what is random in common (seed, training, model).
-    """
-    if paired:
-        return mean_of(_pairs(a, b, np.subtract))
+def difference(a, b) -> Measured:
+    """Mean of ``a`` minus mean of ``b``, both repeats or `Measured`; Welch's freedom."""
     return minus(_as_measured("a", a), _as_measured("b", b), "linear")
 
 
 def ratio(a, b, paired: bool = False) -> Measured:
     """Mean of ``a`` over mean of ``b``, repeats of positive numbers, on the scale "log".
 
-    Unpaired, the error of the logarithm of each mean is its relative error. Paired, the mean of
-    the logarithms of the single ratios is taken: a geometric mean.
+    Unpaired, the error of the logarithm of each mean is its relative error. ``paired``: repeat i of
+    both had what is random in common (seed, training, model), and the mean of the logarithms of the
+    single ratios is taken: a geometric mean.
     """
     if paired:
-        logs = _pairs(_positive("a", a), _positive("b", b), lambda x, y: np.log(x / y))
-        return mean_of(logs)._replace(scale="log")
+        a, b = _pairs(_positive("a", a), _positive("b", b))
+        return mean_of(np.log(a / b))._replace(scale="log")
     return minus(_log_mean("a", a), _log_mean("b", b), "log")
 
 
@@ -152,9 +130,34 @@ def rmse_ratio(errors, of, paired: bool = True) -> Measured:
     a, b = np.square(_repeats("errors", errors)), np.square(_repeats("of", of))
     if not paired:
         return minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)), "log")
-    if len(a) != len(b):
-        raise ValueError(f"errors has {len(a)} repeats and of has {len(b)}: expected pairs")
-    return _jackknifed(a, b)
+    return _jackknifed(*_pairs(a, b))
+
+
+def rmse(errors) -> float:
+    """Root of the mean squared error."""
+    return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
+    """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
+
+    Of the effective sample size, and of the variance of the log-weights (n,). Resampling cannot
+    show a weight larger than any seen, so the interval of the ESS gets too narrow as the ESS falls:
+    for 1,000 normal log-weights it covers 94% of the time at an ESS of 780, 85% at 380. That of the
+    variance covers 94% at both.
+    """
+    log_weights = np.asarray(log_weights, dtype=float)
+    rng, n = np.random.default_rng(rng), log_weights.size
+    if log_weights.ndim != 1 or n < 2:
+        raise ValueError(
+            f"log_weights has shape {log_weights.shape}: expected (n_chains,) of two chains or more"
+        )
+    found = np.empty((n_resamples, 2))
+    for row in found:
+        chosen = log_weights[rng.integers(n, size=n)]
+        row[:] = summarise_log_weights(chosen).ess, np.var(chosen, ddof=1)
+    low, high = np.quantile(found, (0.025, 0.975), axis=0).tolist()
+    return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 
 
 def welch_freedom(a: Measured, b: Measured) -> float:
@@ -193,11 +196,10 @@ def _jackknifed(a: np.ndarray, b: np.ndarray) -> Measured:
     return Measured(math.log(a.sum() / b.sum()) / 2, error, n - 1, n, "log")
 
 
-def _pairs(a, b, function) -> np.ndarray:
-    x, y = _repeats("a", a), _repeats("b", b)
-    if len(x) != len(y):
-        raise ValueError(f"a has {len(x)} repeats and b has {len(y)}: expected pairs")
-    return function(x, y)
+def _pairs(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if len(a) != len(b):
+        raise ValueError(f"there are {len(a)} and {len(b)} repeats: expected pairs")
+    return a, b
 
 
 def _positive(name: str, values) -> np.ndarray:
@@ -207,14 +209,8 @@ def _positive(name: str, values) -> np.ndarray:
     return x
 
 
-def _repeats(name: str, values, least: int = 2) -> np.ndarray:
+def _repeats(name: str, values) -> np.ndarray:
     x = np.asarray(values)
-    if x.ndim != 1 or len(x) < least or x.dtype.kind not in "fiu" or not np.isfinite(x).all():
-        raise ValueError(f"{name} is {values!r:.60}: expected {least} or more finite numbers")
+    if x.ndim != 1 or len(x) < 2 or x.dtype.kind not in "fiu" or not np.isfinite(x).all():
+        raise ValueError(f"{name} is {values!r:.60}: expected 2 or more finite numbers")
     return x.astype(float)
-
-
-def _freedom(value) -> float:
-    if value == math.inf:
-        return value
-    return number("freedom", value, "degrees of freedom above 0, or infinity", above=0)

@@ -16,9 +16,8 @@ import pandas as pd
 from rbmlib import datasets
 
 from . import measured, plots, tables
-from .live import NO_THRESHOLD, LiveModel, live_model
+from .live import NO_THRESHOLD, LiveModel, checked_parameters, how_to_read, live_model
 from .measured import Measured
-from .parameters import checked_parameters, how_to_read, refuse_more_than_memory
 from .stored import stored_results
 from .tables import number
 from .verdicts import Verdict, together, verdict_cell
@@ -36,10 +35,8 @@ def begin(names: dict, **least: int) -> LiveModel | None:
     plots.use_style()
     if "model" not in names:
         return None
-    how = how_to_read(names)
     threshold = names.get("threshold", NO_THRESHOLD)
-    live = live_model(names["model"], names.get("data", ""), threshold, **how)
-    refuse_more_than_memory(names, live.rbm.n_visible + live.rbm.n_hidden)
+    live = live_model(names["model"], names.get("data", ""), threshold, **how_to_read(names))
     print(live.sentence())
     return live
 
@@ -96,55 +93,56 @@ def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
     """
     if by:
         made = pd.DataFrame([row(*key, group) for key, group in what.groupby(by.split())])
-        return tables.order_models(made) if "model" in made else made
+        return made.sort_values("model", key=_sizes, kind="stable") if "model" in made else made
     if isinstance(what, Mapping):
         return pd.DataFrame([row(name, item) for name, item in what.items()])
     items = (line for _, line in what.iterrows()) if isinstance(what, pd.DataFrame) else what
     return pd.DataFrame([row(item) for item in items])
 
 
-def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digits):
-    """`tables.show`: `Verdict` as symbol and word, `Measured` with its error.
+def _sizes(models: pd.Series) -> pd.Series:
+    """The number at the end of a name, as in ``pcd_20`` or h20; names without one come last."""
+    return models.astype(str).str.extract(r"(\d+)\D*$")[0].astype(float)
 
-    ``hide`` names columns that are not shown, with commas between. ``digits`` are decimals of a
-    column, or a function of a value to a text; an underscore stands for each blank of its name.
+
+def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digits):
+    """A styled table: `Verdict` as symbol and word, `Measured` with its error, gaps as a dash.
+
+    ``decimals`` of columns of floats, one number or by column. ``hide`` names columns that are not
+    shown, with commas between. ``digits`` are decimals of a column, or a function of a value to a
+    text; an underscore stands for each blank of its name.
     """
-    unwanted = [c.strip() for c in hide.split(",") if c.strip()]
-    shown = frame.drop(columns=unwanted)
-    names = {str(c).replace(" ", "_"): c for c in shown.columns}
+    cells = frame.drop(columns=[c.strip() for c in hide.split(",") if c.strip()]).map(_cell)
+    names = {str(c).replace(" ", "_"): c for c in cells}
     if unknown := set(digits) - set(names):
         raise ValueError(f"no column {', '.join(sorted(unknown))}: there are {', '.join(names)}")
-    chosen = {names[key]: value for key, value in digits.items()}
-    cells = shown.map(_cell)
-    wanted = decimals | chosen if isinstance(decimals, dict) else decimals
-    if chosen and not isinstance(decimals, dict):
-        floats = [c for c in cells if pd.api.types.is_float_dtype(cells[c])]
-        wanted = dict.fromkeys(floats, decimals) | chosen
-    return tables.show(cells, caption, wanted)
+    wanted = {names[key]: value for key, value in digits.items()}
+    wanted, usual = (decimals | wanted, 3) if isinstance(decimals, dict) else (wanted, decimals)
+    how = {c: wanted.get(c, usual) for c in cells if pd.api.types.is_float_dtype(cells[c])}
+    formats = {c: x if callable(x) else f"{{:,.{x}f}}" for c, x in how.items()}
+    formats |= {c: x for c, x in wanted.items() if callable(x)}
+    identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
+    styled = cells.style.set_uuid(identifier).hide(axis="index")
+    return styled.format(formats, na_rep="–").set_caption(caption)
 
 
 def _cell(x):
     return verdict_cell(x) if isinstance(x, Verdict) else pm(x) if isinstance(x, Measured) else x
 
 
-def pm(*what) -> str:
-    """A value with its error, as text: of two numbers, a `Measured`, or two columns of a row.
+def pm(found, error: float | None = None) -> str:
+    """A value with its error, as text: of two numbers, or a `Measured`.
 
     Examples
     --------
     >>> pm(460.38149, 0.018234), pm(measured.measured(2.0, 0.1))
     ('460.3815 ± 0.0182', '2.000 ± 0.100')
-    >>> pm({"log_z": 460.38149, "std_error": 0.018234}, "log_z", "std_error")
-    '460.3815 ± 0.0182'
     """
-    first, *rest = what
-    if isinstance(first, Measured):
-        if first.scale == "log":
-            raise ValueError("a ratio is on the scale 'log': show its Verdict, or its interval")
-        return tables.with_error(first.value, first.std_error)
-    if len(rest) == 1:
-        return tables.with_error(first, rest[0])
-    return tables.with_error(*(first[column] for column in rest))
+    if not isinstance(found, Measured):
+        return tables.with_error(found, error)
+    if found.scale == "log":
+        raise ValueError("a ratio is on the scale 'log': show its Verdict, or its interval")
+    return tables.with_error(found.value, found.std_error)
 
 
 def off(found: Measured, reference) -> Measured:

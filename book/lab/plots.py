@@ -1,19 +1,33 @@
-"""The book's figures: one function a kind of figure, each returns its matplotlib Axes.
+"""The book's figures: how methods look, and SVG that follows the page's theme, also on phones.
 
 `METHOD_COLOURS` gives a method the same colour in the whole book; `method` hands it to matplotlib
 with marker and line; the table of all looks is `_LOOKS`. Colours are dark enough for a white
 ground, and methods that a colour-blind reader may take for one another differ in marker and line.
+
+An output of a figure holds its SVG, with the variant for phones in the metadata of the SVG, where
+`book/_ext/figures.py` finds it. Beside it stands what is drawn, as a digest of all data, which a
+test of the stored notebooks compares; the text of an SVG differs between versions of matplotlib.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import io
+import warnings
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 
-from .svg import figures_as_svg
-
+DRAWN = "application/vnd.rbmlib.figure+json"
+LOOK = {"svg.fonttype": "none", "svg.hashsalt": "rbmlib", "svg.image_inline": True}
+PHONE = 4.2  # inches: 340 px of a phone show 10 pt as 11 px
+PANEL = 2.7  # inches high, where panels stand one below the other
+LEGEND = 3  # columns
+MANY, DOTS = 1500, 200  # points from which on an artist is a picture, of so many dots an inch
 BLUE, ORANGE, GREEN, GREY, RED = "#0b5394", "#c55a11", "#2e7d32", "#5f6368", "#b3261e"
 
 # Colour, marker, line: by method, then by schedule, base and model of a path.
@@ -22,10 +36,7 @@ _LOOKS = {
     "published": ("#5f6368", "D", ":"),
     # Annealing: blues and violets.
     "AIS": ("#0b5394", "o", "-"),
-    "reverse AIS": ("#3d8fd1", "s", "-"),
     "RAISE": ("#7b6cd9", "<", "--"),
-    "Jarzynski": ("#4b2e83", ">", "-."),
-    "trajectory": ("#00796b", "d", "-"),
     # Both ends of an interval at once: greens.
     "BAR": ("#2e7d32", "D", "-."),
     "MBAR": ("#00897b", "P", "--"),
@@ -41,27 +52,17 @@ _LOOKS = {
     "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
     "Wang-Landau": ("#d0478f", "*", ":"),
-    # Without sampling: purple and grey.
-    "mean field": ("#8e9297", "1", ":"),
+    # Without sampling: purple.
     "TAP": ("#8e24aa", "H", "-."),
     "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.
     "linear": ("#5f6368", "o", ":"),
     "VAROPT": ("#0b5394", "s", "-"),
-    "capped VAROPT": ("#3d8fd1", "D", "--"),
-    "friction": ("#c55a11", "^", "-"),
     "GMS13": ("#2e7d32", "v", "-."),
-    "equal acceptance": ("#8e24aa", "P", "--"),
     # Bases.
     "base rate": ("#0b5394", "o", "-"),
     "own biases": ("#c55a11", "v", "--"),
-    "uniform": ("#8a6d00", "X", ":"),
-    "mean-field base": ("#2e7d32", "s", "-."),
-    # Training.
-    "CD-1": ("#c55a11", "v", "--"),
-    "CD-25": ("#2e7d32", "s", "-."),
-    "PCD": ("#0b5394", "o", "-"),
 }
 METHOD_COLOURS = {name: colour for name, (colour, _, _) in _LOOKS.items()}
 STYLE: Any = {
@@ -84,21 +85,9 @@ def use_style() -> None:
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
-    """Colour, marker, line and label of a method, schedule or base, for ``ax.plot`` and the like.
+    """Colour, line, label (the name, unless given) and marker of a method, schedule or base.
 
-    Parameters
-    ----------
-    name : str
-        A key of `METHOD_COLOURS`.
-    label : str, optional
-        In the legend; the name without it.
-    markers : bool
-        False for a curve of many points.
-
-    Examples
-    --------
-    >>> method("AIS", label="AIS, 1,000 steps")["label"]
-    'AIS, 1,000 steps'
+    ``markers=False`` is for a curve of many points.
     """
     if name not in _LOOKS:
         raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")
@@ -142,3 +131,136 @@ def network(weights, visible_bias, hidden_bias):
     ax.set(xlim=(-1.3, 3.3), ylim=(-0.4, 1.4))
     ax.axis("off")
     return ax
+
+
+# figures as SVG --------------------------------------------------------------------------
+
+
+def figures_as_svg() -> None:
+    """Show every figure of the notebook that runs as `bundle`; elsewhere do nothing."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is None or not hasattr(shell, "kernel"):
+        return
+    from matplotlib_inline.config import InlineBackend
+
+    InlineBackend.instance(parent=shell).figure_formats = set()
+    shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
+
+
+def bundle(figure: Figure, include=None, exclude=None) -> dict:
+    """What a notebook stores of a figure: its SVG with the phone's inside, and its digest."""
+    digest = drawn(figure)
+    _as_pictures(figure)
+    wide = _svg(figure)
+    if tall(figure):
+        with warnings.catch_warnings(record=True) as found:
+            inside = base64.b64encode(_svg(figure).encode()).decode()
+        if not found:  # what stands beside its panels leaves some figures no room
+            wide = wide.replace("<metadata>", f"<metadata>book-tall:{inside}", 1)
+    return {"image/svg+xml": wide, DRAWN: {"drawn": digest}}
+
+
+def drawn(figure: Figure) -> str:
+    """A digest of the data of all lines, bars, dots and images, in the order they are drawn.
+
+    Numbers count to a millionth of the largest of their artist, and a zero has no sign, so that
+    rounding does not.
+    """
+    made = hashlib.sha256()
+    for ax in figure.axes:
+        for artist in (*ax.lines, *ax.collections, *ax.patches, *ax.images):
+            made.update(type(artist).__name__.encode())
+            for values in _data(artist):
+                numbers = np.ma.filled(np.ma.asarray(values, float), np.nan)
+                finite = np.abs(numbers[np.isfinite(numbers)])
+                scale = finite.max() if finite.size and finite.max() > 0 else 1.0
+                made.update((np.round(numbers / scale, 6) + 0.0).astype(np.float32).tobytes())
+                made.update(f"{scale:.5g}".encode())
+    return made.hexdigest()[:16]
+
+
+def _data(artist) -> list:
+    if hasattr(artist, "get_xydata"):
+        return [artist.get_xydata()]
+    if hasattr(artist, "get_offsets"):
+        vertices = [path.vertices for path in artist.get_paths()[:MANY]]
+        colours = artist.get_array()
+        return [artist.get_offsets(), *vertices, *([] if colours is None else [colours])]
+    if hasattr(artist, "get_path"):
+        return [artist.get_patch_transform().transform(artist.get_path().vertices)]
+    return [artist.get_array()]
+
+
+def _as_pictures(figure: Figure) -> None:
+    """Artists of very many points become images inside the SVG, which stays small."""
+    for ax in figure.axes:
+        crowded = sum(len(line.get_xydata()) for line in ax.lines) > 8 * MANY
+        for artist in (*ax.lines, *ax.collections):
+            line = hasattr(artist, "get_xydata")
+            marks = not line or artist.get_marker() not in ("None", "", None)
+            points = sum(len(values) for values in _data(artist))
+            sizes = artist.get_sizes() if hasattr(artist, "get_sizes") else ()
+            own = len(sizes) > DOTS  # each dot is a path of its own
+            if (points > MANY and marks) or (line and crowded and points > DOTS) or own:
+                artist.set_rasterized(True)
+
+
+def tall(figure: Figure) -> bool:
+    """Lay a figure out for a phone: panels one below the other. False if it is narrow already.
+
+    Panels of images stay as they are, and so do figures of very many panels.
+    """
+    panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    width, height = figure.get_size_inches()
+    if width <= PHONE or not panels or len(panels) > 8 or any(_is_image(ax) for ax in panels):
+        return False
+    for legend in figure.legends[:]:  # of all panels together: under them, in fewer columns
+        named = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
+        legend.remove()
+        columns = min(legend._ncols, LEGEND)
+        figure.legend(*named, loc="outside lower center", ncols=columns, prop=legend.prop)
+    if len(panels) == 1:
+        figure.set_size_inches(PHONE, min(height, PHONE))
+        return True
+    _named_alike(panels)
+    own = height / panels[0].get_subplotspec().get_gridspec().nrows
+    each = own if own > 2 * PANEL else PANEL  # of very many rows
+    places = GridSpec(len(panels), 1, figure=figure)
+    for ax, place in zip(panels, places, strict=True):
+        ax.set_subplotspec(place)
+        ax.tick_params(labelleft=True, labelbottom=True)
+    figure.set_size_inches(PHONE, each * len(panels))
+    return True
+
+
+def _is_image(ax) -> bool:
+    return bool(ax.images) and not ax.axison
+
+
+def _named_alike(panels) -> None:
+    """A panel without a label of its own has that of the first of its row, or the last of its
+    column."""
+    for ax in panels:
+        spec = ax.get_subplotspec()
+        same_row = [p for p in panels if p.get_subplotspec().rowspan.start == spec.rowspan.start]
+        same_column = [p for p in panels if p.get_subplotspec().colspan.start == spec.colspan.start]
+        if (
+            not ax.get_ylabel()
+            and ax.yaxis.get_visible()
+            and ax.get_shared_y_axes().get_siblings(ax) != [ax]
+        ):
+            ax.set_ylabel(same_row[0].get_ylabel())
+        if not ax.get_xlabel():
+            ax.set_xlabel(same_column[-1].get_xlabel())
+
+
+def _svg(figure: Figure) -> str:
+    text = io.StringIO()
+    with plt.rc_context(LOOK):
+        figure.savefig(
+            text, format="svg", dpi=DOTS, bbox_inches="tight", facecolor="none",
+            metadata={"Date": None, "Creator": "matplotlib"},
+        )  # fmt: skip
+    return text.getvalue()

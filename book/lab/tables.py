@@ -1,13 +1,11 @@
-"""Tables of a page: numbers as text, with their errors and intervals, and how they are shown."""
+"""Numbers of a page as text, with their errors, and the interval of a printed ESS."""
 
 from __future__ import annotations
 
 import math
-import re
 from functools import cache
 
 import numpy as np
-import pandas as pd
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -17,11 +15,6 @@ def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[floa
     """95% interval of a published ESS of n_chains, if log-weights are normal.
 
     Their variance is then log(n / ESS); the interval is that of simulated runs.
-
-    Examples
-    --------
-    >>> [round(x, -1) for x in ess_interval(800, 1000)]
-    [780.0, 820.0]
     """
     rng = np.random.default_rng(0)
     sd = math.sqrt(math.log(n_chains / ess))
@@ -48,8 +41,8 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{_decimals(value, digits)}f}"
 
 
-def with_error(value: float, error: float) -> str:
-    """A value with its standard error: three digits of the error, and as many of the value.
+def with_error(value: float, error: float, most: int = 11) -> str:
+    """A value with its standard error: three digits of the error, as many decimals of the value.
 
     Examples
     --------
@@ -60,24 +53,8 @@ def with_error(value: float, error: float) -> str:
         return number(value) + ("" if math.isnan(error) else f" ± {number(error)}")
     if error < 1e-9:
         return f"{value:,.9f} ± {number(error)}"
-    places = _decimals(error, 3)
+    places = min(most, _decimals(error, 3))
     return f"{value:,.{places}f} ± {error:,.{places}f}"
-
-
-def order_models(models, column: str = "model"):
-    """Models in the order of their size: a list of names, or a table with a column of them.
-
-    The size is the number at the end of a name, as in ``pcd_20`` or h20; names of the same size
-    keep their order, and names without a number come last.
-
-    Examples
-    --------
-    >>> order_models(["pcd_500", "h10", "cd1_20", "pcd_200"])
-    ['h10', 'cd1_20', 'pcd_200', 'pcd_500']
-    """
-    if isinstance(models, pd.DataFrame):
-        return models.sort_values(column, key=lambda names: names.map(_size), kind="stable")
-    return sorted(models, key=_size)
 
 
 def _decimals(value: float, digits: int) -> int:
@@ -85,30 +62,3 @@ def _decimals(value: float, digits: int) -> int:
     if value == 0:
         return 0
     return max(0, digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}"))))
-
-
-def _size(name: str) -> float:
-    ending = re.search(r"(\d+)\D*$", str(name))
-    return float(ending[1]) if ending else math.inf
-
-
-def show(frame: pd.DataFrame, caption: str, decimals: int | dict = 3):
-    """A styled table for the book: numbers aligned, gaps as a dash, a caption on top.
-    ``decimals`` of columns of floats; by column, also a function of a value to a text.
-    """
-    digits = decimals if isinstance(decimals, dict) else {}
-    default = decimals if isinstance(decimals, int) else 3
-    formats = {}
-    for name in frame.columns:
-        wanted = digits.get(name, default)
-        if callable(wanted):
-            formats[name] = wanted
-        elif pd.api.types.is_float_dtype(frame[name]):
-            formats[name] = f"{{:,.{wanted}f}}"
-    identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
-    return (
-        frame.style.set_uuid(identifier)
-        .hide(axis="index")
-        .format(formats, na_rep="–")
-        .set_caption(caption)
-    )

@@ -18,12 +18,6 @@ def seconds_of(function, *arguments) -> float:
     return time.process_time() - begun
 
 
-def timed(function):
-    """What a function without arguments gives, and the processor seconds that it took."""
-    begun = time.process_time()
-    return function(), time.process_time() - begun
-
-
 @numba.njit
 def _draw_only(n, delta, betas, offsets, memory):
     k = 0

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from typing import NamedTuple
 
+from . import tables
 from .claims import claim
 from .measured import ALPHA, Measured
 
@@ -112,17 +113,8 @@ def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
 
 
 def with_error(value: float, error: float) -> str:
-    """A value and its error: three significant digits of the error, as many of the value.
-
-    Examples
-    --------
-    >>> with_error(226.113155, 0.021345), with_error(0.5, 0.0)
-    ('226.1132 ± 0.0213', '0.5')
-    """
-    if not error > 0 or not math.isfinite(error):
-        return f"{value:.7g}"
-    decimals = min(6, max(0, 2 - math.floor(math.log10(error))))
-    return f"{value:,.{decimals}f} ± {error:,.{decimals}f}"
+    """A value and its error, with six decimals at most; an exact one with seven digits."""
+    return tables.with_error(value, error, most=6) if 0 < error < math.inf else f"{value:.7g}"
 
 
 def shown(m: Measured) -> str:
@@ -135,13 +127,7 @@ def shown(m: Measured) -> str:
 
 
 def in_brackets(effect: float, low: float, high: float) -> str:
-    """An effect with its interval, all with the digits that its width allows.
-
-    Examples
-    --------
-    >>> in_brackets(-0.1234567, -0.4567, 0.2098)
-    '−0.123 [−0.457, 0.210]'
-    """
+    """An effect with its interval, all with the digits that its width allows."""
     if math.isnan(effect):
         return ""
     halves = [abs(x - effect) for x in (low, high) if math.isfinite(x)]
@@ -197,19 +183,19 @@ def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> st
 
 def as_json(verdict: Verdict) -> dict:
     """Fields of a verdict for JSON: six digits, and None for what is not finite."""
-    return {key: _plain(value) for key, value in verdict._asdict().items()}
+
+    def plain(x):
+        if not isinstance(x, float):
+            return x
+        return float(f"{x:.6g}") if math.isfinite(x) else None
+
+    return {key: plain(value) for key, value in verdict._asdict().items()}
 
 
 def from_json(fields: dict) -> Verdict:
     """The verdict again."""
     numbers = {k: math.nan for k in ("effect", "low", "high") if fields[k] is None}
     return Verdict(**{**fields, **numbers, "parts": tuple(map(tuple, fields["parts"]))})
-
-
-def _plain(value):
-    if not isinstance(value, float):
-        return value
-    return float(f"{value:.6g}") if math.isfinite(value) else None
 
 
 def show_verdicts(verdicts) -> None:

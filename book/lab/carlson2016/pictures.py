@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .. import plots
-from ..errors import rmse
-from ..measured import rmse_ratio
+from ..measured import rmse, rmse_ratio
 from .runs import PILOT
 
 VIRIDIS = plt.colormaps["viridis"]

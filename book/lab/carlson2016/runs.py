@@ -7,8 +7,7 @@ import pandas as pd
 
 from .. import measured
 from ..datasheet import load_reference
-from ..errors import rmse
-from ..measured import Measured
+from ..measured import Measured, rmse
 from ..page import number, pick
 from ..stored import is_stored, stored_results
 

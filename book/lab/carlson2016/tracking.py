@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from ..errors import rmse
+from ..measured import rmse
 
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
 

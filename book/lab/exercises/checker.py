@@ -1,27 +1,32 @@
 """How an answer is judged: the kinds of tasks, hints at typical mistakes, marks.
 
 A file of tasks is a table. `function` is for an answer that is a function, tried on cases; `number`
-for one that was measured; `letter` for a choice; `task` for all else. Beside each hint stands the
+for one that was measured; `letter` for a choice; `task` for all else. Beside a hint stands the
 wrong answer that gets it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from importlib import import_module
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from rbmlib.estimators.exact import exact
+from rbmlib.models import BernoulliRBM, testsystems
+from rbmlib.paths import GeometricPath
 from rbmlib.results import ConvergenceWarning
-
-from .own import Own
 
 LESSONS = (
     "start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap", "tracking",
     "leaky_rbm", "proteins", "line", "project",
 )  # fmt: skip
+N_VISIBLE, N_HIDDEN = 8, 5  # of a student's model
 
 
 class NotYet(Exception):
@@ -31,15 +36,15 @@ class NotYet(Exception):
 class Task(NamedTuple):
     """A question that can be marked: its judge raises `NotYet` or returns nothing.
 
-    ``why`` is printed after a right answer. Without points a task is optional. ``wrong(own)`` has
-    for each hint an answer that gets it.
+    ``why`` is printed after a right answer. Without points a task is optional. ``held_to(own)``
+    are the cases of `function`, or the right number and wrong ones by their hints.
     """
 
     kind: str
     points: int
     why: str | None
     judge: Callable[[Any, Own], None]
-    wrong: Callable[[Own], Mapping[str, Any]]
+    held_to: Callable[[Own], Any] | None = None
 
 
 def tasks_of(lesson: str) -> dict[str, Task]:
@@ -75,8 +80,8 @@ class Checker:
 
     def given(self, name: str):
         """What the text of a task calls "given": numbers or models of your own."""
-        module = import_module(f".{self.lesson}", __package__)
-        if name not in (known := getattr(module, "GIVEN", {})):
+        known = getattr(import_module(f".{self.lesson}", __package__), "GIVEN", {})
+        if name not in known:
             raise ValueError(f"nothing is given as {name!r}; there are {', '.join(known)}")
         return known[name](self.own)
 
@@ -113,12 +118,66 @@ class Checker:
         print(f"{self.own.name}, {self.lesson}: {sum(self.marks.values())} of {most} points")
 
 
+# ------------------------------------------------------------------ what belongs to one student
+
+
+def states(n: int) -> np.ndarray:
+    """All 2ⁿ states of n units, one a row."""
+    return np.array(list(product([0.0, 1.0], repeat=n)))
+
+
+class Own:
+    """Models, bases and random numbers of a student; the same name has the same ones for ever."""
+
+    def __init__(self, name: str):
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError('give your name, for example exercises.begin("ais", "ada")')
+        self.name = name.strip()
+
+    def rng(self, purpose: str) -> np.random.Generator:
+        """A generator of its own for each purpose."""
+        text = f"{self.name.casefold()}/{purpose}".encode()
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
+
+    @cached_property
+    def model(self) -> BernoulliRBM:
+        return testsystems.random_rbm(N_VISIBLE, N_HIDDEN, coupling=4.0, rng=self.rng("model"))
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        """Visible biases of a base of independent units."""
+        return self.rng("base").normal(scale=0.6, size=N_VISIBLE)
+
+    @cached_property
+    def path(self) -> GeometricPath:
+        return GeometricPath(self.model, base=self.base)
+
+    @cached_property
+    def log_z(self) -> float:
+        return exact(self.model).log_z
+
+    def log_z_at(self, betas) -> np.ndarray:
+        """Exact log Z at each beta of the path."""
+        return np.array([exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
+
+    def some_states(self, n: int, purpose: str = "states", units: int = N_VISIBLE) -> np.ndarray:
+        """Random rows of zeros and ones."""
+        return self.rng(purpose).integers(0, 2, (n, units)).astype(float)
+
+    def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
+        """A number of this student's between two others."""
+        return round(float(self.rng(purpose).uniform(low, high)), digits)
+
+    def whole(self, purpose: str, low: int, high: int) -> int:
+        return int(self.number(purpose, low, high, 0))
+
+
 # ------------------------------------------------------------------ kinds of tasks
 
 
-def task(kind: str, points: int, wrong: Mapping[str, Any] | None = None):
-    """Decorator of a judge, with wrong answers by their hints."""
-    return lambda judge: Task(kind, points, judge.__doc__, judge, lambda own: wrong or {})
+def task(kind: str, points: int):
+    """Decorator of a judge."""
+    return lambda judge: Task(kind, points, judge.__doc__, judge)
 
 
 def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **others: str) -> Task:
@@ -129,7 +188,7 @@ def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **ot
         known = ", ".join(sorted([right, *others]))
         require(found == right, others.get(found, f"answer with one letter of {known}"))
 
-    return Task(kind, points, why, judge, lambda own: {others[x]: x for x in others})
+    return Task(kind, points, why, judge)
 
 
 def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
@@ -142,7 +201,7 @@ def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
         def judge(answer, own):
             same(answer, *truth(own), rtol=share, atol=within, tell=False)
 
-        return Task(kind, points, truth.__doc__, judge, lambda own: truth(own)[1])
+        return Task(kind, points, truth.__doc__, judge, truth)
 
     return register
 
@@ -180,16 +239,7 @@ def function(kind: str, points: int, **tolerance):
                     found = call(answer, case.given)
                     same(found, case.right, case.hints, what=case.what, **tolerance)
 
-        def wrong(own):
-            table, found = [Case(*case) for case in cases(own) if not callable(case)], {}
-            for i, case in enumerate(table):
-                for hint, value in case.hints.items():
-                    results = [*(c.right for c in table[:i]), value]
-                    by_case = lambda *given, results=results: results.pop(0)  # noqa: E731
-                    found[hint] = value if callable(value) else by_case
-            return found
-
-        return Task(kind, points, cases.__doc__, judge, wrong)
+        return Task(kind, points, cases.__doc__, judge, cases)
 
     return register
 
@@ -241,6 +291,14 @@ def require(condition, hint: str) -> None:
     """Refuse the answer with a hint unless the condition holds."""
     if not condition:
         raise NotYet(hint)
+
+
+def each_named(answer, names, what: str) -> dict:
+    """The answer, if it is a dict with all of these names."""
+    require(isinstance(answer, dict), f'give a dict: {{"{names[0]}": {what}, ...}}')
+    missing = [name for name in names if name not in answer]
+    require(not missing, f"missing: {', '.join(missing)}")
+    return {name: answer[name] for name in names}
 
 
 def call(answer: Callable, given: tuple):
@@ -298,7 +356,5 @@ def same(
         require(not equals(wrong), hint)
     numbers(found, truth.shape, what)
     require(tell, f"{np.round(found, 4)} is not right")
-    off = found - truth
-    worst = np.unravel_index(np.argmax(abs(off)), truth.shape)
-    more = ", and as far off in all entries" * (off.size > 1 and np.allclose(off, off[worst]))
-    raise NotYet(f"{what} is {found[worst]:.6g} where {truth[worst]:.6g} is right{more}")
+    worst = np.unravel_index(np.argmax(abs(found - truth)), truth.shape)
+    raise NotYet(f"{what} is {found[worst]:.6g} where {truth[worst]:.6g} is right")

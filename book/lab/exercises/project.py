@@ -1,12 +1,14 @@
 """The project: eight numbers of four published models, and which of a report's are wrong."""
 
+from functools import partial
+
+import numpy as np
 import pandas as pd
 
 from rbmbook.datasheet import load_reference
 from rbmlib.datasets import committed
 
-from .checker import letter, numbers, require, task
-from .own import Own
+from .checker import Own, each_named, letter, numbers, require, task
 
 ALLOWED = {"h10": 0.05, "h20": 0.05, "h100": 0.15, "h500": 0.5}  # nats
 WIDTHS = {"h10": 0.5, "h20": 1.0, "h100": 1.0, "h500": 4.0}
@@ -32,16 +34,22 @@ def sum_of_scores(model: str) -> float:
     return float(table["log_likelihood"] + N_IMAGES * table["log_z"])
 
 
-def _each(answer, what: str) -> dict:
-    require(isinstance(answer, dict), f'give a dict: {{"h10": {what}, ...}}')
-    missing = [name for name in ALLOWED if name not in answer]
-    require(not missing, f"missing: {', '.join(missing)}")
-    return {name: answer[name] for name in ALLOWED}
+def standard_errors_off(method: str, model: str) -> tuple[float, dict[str, float]]:
+    """How far a mean of 20 chains of the report is off, in its standard errors, and wrong ways."""
+    off = report(method, model) - reference(model)
+    variance = report(method, model, "variance")
+    return off / np.sqrt(variance / 20), {
+        "divide by the standard error of the mean of 20 chains": off / np.sqrt(variance),
+        "this is the distance in nats": off,
+    }
+
+
+_each = partial(each_named, names=[*ALLOWED])
 
 
 @task("coding", 8)
 def log_zs(answer, own: Own):
-    for name, value in _each(answer, "log Z").items():
+    for name, value in _each(answer, what="log Z").items():
         off = abs(float(numbers(value, (), name)) - reference(name))
         base = "did the chains begin at the base whose biases come from the training images?"
         require(off < 1, f"{name} is more than a nat off: {base}")
@@ -50,7 +58,7 @@ def log_zs(answer, own: Own):
 
 @task("coding", 8)
 def likelihoods(answer, own: Own):
-    for name, value in _each(answer, "sum of log p(v) over the test images").items():
+    for name, value in _each(answer, what="sum of log p(v) over the test images").items():
         found, scores = float(numbers(value, (), name)), sum_of_scores(name)
         right = scores - N_IMAGES * reference(name)
         require(abs(found * N_IMAGES / right - 1) > 0.01, f"{name}: give the sum, not the mean")
@@ -62,7 +70,7 @@ def likelihoods(answer, own: Own):
 
 @task("experiment", 4)
 def brackets(answer, own: Own):
-    for name, pair in _each(answer, "(lower, upper)").items():
+    for name, pair in _each(answer, what="(lower, upper)").items():
         low, high = numbers(pair, (2,), name)
         truth, allowed = reference(name), ALLOWED[name]
         require(low < high, f"{name}: give the lower end first")

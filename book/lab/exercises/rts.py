@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from rbmlib.sampling import simulated_tempering
-
 from . import line
-from .checker import function, letter, number
-from .own import Own
+from .checker import Own, function, letter, number
 
 
 def walk(own: Own):
@@ -15,8 +12,8 @@ def walk(own: Own):
     ``k`` and ``delta`` have the shape (sweeps, chains).
     """
     guess = own.log_z_at(line.LADDER)
-    sample = simulated_tempering(own.path, line.LADDER, guess, 200, 60, own.rng("walk"))
-    return sample.temperature.astype(int), sample.delta, guess
+    given = own.model, own.base, line.LADDER, guess, 200, 60, own.rng("walk")
+    return *line.tempered(*given), guess
 
 
 GIVEN = {
@@ -35,13 +32,14 @@ def with_prior(own: Own):
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
-    bare = guess + np.log(shares)
-    raw = bare - np.log(prior)
-    right = raw - raw[0] + log_z_0
-    yield (shares, guess, prior, log_z_0), right, {
-        "divide by the prior: subtract log r":
-            bare + np.log(prior) - bare[0] - np.log(prior[0]) + log_z_0,
-        "the prior is not used": bare - bare[0] + log_z_0,
+    bare, log_r = guess + np.log(shares), np.log(prior)
+
+    def shifted(x):
+        return x - x[0] + log_z_0
+
+    yield (shares, guess, prior, log_z_0), shifted(bare - log_r), {
+        "divide by the prior: subtract log r": shifted(bare + log_r),
+        "the prior is not used": shifted(bare),
     }  # fmt: skip
 
 
@@ -54,7 +52,6 @@ def gain(own: Own):
     """Averaging removes the noise of the draw; the noise of the moving chain stays."""
     k, delta, guess = walk(own)
     last = line.distribution(delta, line.LADDER, guess)[..., -1]
-    unguessed = line.distribution(delta, line.LADDER, 0 * guess)[..., -1]
     at_end = k == line.LADDER.size - 1
     counted = at_end.mean(axis=0).var()
     right = last.mean(axis=0).var() / counted
@@ -63,7 +60,6 @@ def gain(own: Own):
             last.var() / at_end.var(),
         "a column is a chain, a row a sweep: average over rows":
             last.mean(axis=1).var() / at_end.mean(axis=1).var(),
-        "q(k | x) needs the guesses": unguessed.mean(axis=0).var() / counted,
     }  # fmt: skip
 
 
@@ -74,11 +70,8 @@ def equal_guesses(own: Own):
     exact = nats / np.log(chains * sweeps)
     right = np.ceil(exact)
     return right, {
-        "all chains count: a round has chains × sweeps states": np.ceil(nats / np.log(sweeps)),
         "all sweeps count: a round has chains × sweeps states": np.ceil(nats / np.log(chains)),
         "round up, because the last round counts": exact,
-        "one round too few: round up": right - 1,
-        "one round too many: how large can log(c_K / c_0) be at most?": right + 1,
     }
 
 

@@ -5,8 +5,7 @@ import numpy as np
 from rbmlib.numerics import softplus
 
 from . import line
-from .checker import function, letter, number
-from .own import Own
+from .checker import Own, function, letter, number
 from .project import reference, report
 
 GIVEN = {"hills": lambda own: line.hills(own.number("tilt", 5, 12))}
@@ -19,7 +18,6 @@ def no_weights(own: Own):
     yield (b, a), softplus(b).sum() + softplus(a).sum(), {
         "include the hidden units": softplus(b).sum(),
         "each unit is 0 or 1, so its factor is 1 + exp(bias)": b.sum() + a.sum(),
-        "a hidden unit has a bias, so its factor is not 2": softplus(b).sum() + 6 * np.log(2),
     }  # fmt: skip
     yield (np.zeros(3), np.zeros(2)), 5 * np.log(2)
 
@@ -36,7 +34,6 @@ def missed(own: Own):
     return exact - first, {
         "did you use a base that knows the second mode? Take base=np.zeros(100)": 0.0,
         "this is the exact value": exact,
-        "this is the estimate": first,
     }
 
 
@@ -50,7 +47,6 @@ def flattered(own: Own):
 def forty_units(own: Own):
     """Each unit of the smaller layer doubles the number of states in the sum."""
     return 2.0**20, {
-        "the time doubles with each unit, not once for all twenty": 2,
         "the time doubles twenty times, which is not 20 times as long": 20.0,
         "these are all states of 40 units: divide by those of 20": 2.0**40,
     }

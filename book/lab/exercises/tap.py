@@ -5,8 +5,7 @@ from scipy.special import entr
 
 from rbmlib import tap as library_tap
 
-from .checker import function, letter, number
-from .own import Own
+from .checker import Own, function, letter, number
 from .project import reference, report
 
 
@@ -27,7 +26,6 @@ def two_units(own: Own):
     yield (w, b, a), np.log(z), {
         "the state with both units off counts, too": np.log(z - 1),
         "with both units on, the biases count, too": np.log(1 + np.exp(b) + np.exp(a) + np.exp(w)),
-        "the weight is missing": np.logaddexp(0, b) + np.logaddexp(0, a),
     }  # fmt: skip
     yield (0.0, b, a), np.logaddexp(0, b) + np.logaddexp(0, a)
 
@@ -41,8 +39,6 @@ def lower_bound(own: Own):
     entropy = _entropy(v) + _entropy(h)
     yield (v, h, m.weights, m.visible_bias, m.hidden_bias), score + entropy, {
         "the entropy raises the bound: check its sign": score - entropy,
-        "the entropy of the hidden units is missing": score + _entropy(v),
-        "the entropy is missing": score,
         "the terms (1 - m) log(1 - m) are missing": score + entr(v).sum() + entr(h).sum(),
     }  # fmt: skip
 
@@ -63,9 +59,7 @@ def second_order(own: Own):
 def too_low(own: Own):
     """The best independent distribution is still not the model, and its bound is too low."""
     best = library_tap(own.model, 1, 0).log_z
-    return own.log_z - best, {
-        "this is the mean field value itself": best,
-    }
+    return own.log_z - best, {"this is the mean field value itself": best}
 
 
 @number("trap", 0, within=0.1)

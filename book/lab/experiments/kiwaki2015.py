@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rbmbook import exact_slopes
-from rbmbook.bootstrap import bootstrap_log_weights
+from rbmbook.measured import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import ais, datasets, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled

@@ -12,7 +12,7 @@ from rbmlib.models.normal import gaussian_draws
 from .. import measured as ms
 from ..gaussian_base import GaussianBasePath, bracket_log_z
 from ..gaussian_training import annealed_leakiness, train_gaussian
-from ..parameters import noted_warnings
+from ..live import noted_warnings
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:

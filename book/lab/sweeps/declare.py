@@ -59,7 +59,11 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
         n = sum(math.prod(map(len, grid.values())) for grid in grids)
         if not 0 < n <= MAX_TASKS:
             raise ValueError(f"grids stands for {n:,} tasks: expected 1 to {MAX_TASKS:,}")
-    tasks = [task for grid in grids for task in _tasks(grid)]
+    tasks = [
+        dict(zip(grid, values, strict=True))
+        for grid in grids
+        for values in itertools.product(*grid.values())
+    ]
     if overrides:  # what became the same, once
         tasks = [*{repr(task): task for task in tasks}.values()]
     return Declared(name, where, tasks, folder)
@@ -88,10 +92,6 @@ def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
     return [grid | {n: v for n, v in new.items() if n in grid} for grid in grids]
 
 
-def _tasks(grid: dict) -> list[dict]:
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
-
-
 def _values(name: str, value) -> list | range:
     """What the value of a setting stands for."""
     if isinstance(value, dict):
@@ -107,8 +107,7 @@ def _values(name: str, value) -> list | range:
 
 def _loaded(text: str | bytes, what: str):
     try:
-        # ten times as fast where it is there
-        return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(text, yaml.CSafeLoader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{what}: {' '.join(str(error).split())}") from None
 

@@ -13,7 +13,6 @@ import platform
 import re
 import signal
 import socket
-import threading
 import time
 import traceback
 from collections.abc import Iterator
@@ -25,8 +24,6 @@ import numpy as np
 
 import rbmlib as rl
 from rbmlib._kernels.threads import default_n_threads
-
-from .store import Record
 
 # Raised when results of the library change: workers must have the client's, tables say theirs.
 RESULTS_VERSION = 1
@@ -103,10 +100,8 @@ def _processor() -> str:
 # tasks --------------------------------------------------------------------------------------
 
 
-def compute(
-    client, sweep, todo: dict[str, dict], *, shared: bool, alone: bool = False
-) -> Iterator[list[Record]]:
-    """Yield lists of records as tasks of a sweep, by key, are done.
+def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[list[tuple]]:
+    """Yield lists of (key, result, error, provenance) as tasks of a sweep, by key, are done.
 
     A worker whose files are not those of the sweep's digests does not compute the task. ``shared``
     says that the worker is a thread of this process, whose environment is not ours to set.
@@ -116,15 +111,13 @@ def compute(
 
     run = functools.partial(on_worker, sweep.function, sweep.digest, worker_version(), shared)
     given = list(todo.values()), [sweep.digests[key] for key in todo]
-    name = f"rbmlib-{'alone-' * alone}{sweep.name}"  # apart from others on the same scheduler
+    name = f"rbmlib-{sweep.name}"  # apart from others on the same scheduler
     futures = client.map(run, *given, key=[(name, key) for key in todo])
-    killers = {}
     done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
     del futures  # or the scheduler keeps all results
     for batch in done.batches():
-        records = []
+        found = []
         for future, result in batch:
-            key = future.key[1]
             if future.status == "cancelled":
                 raise RuntimeError(
                     "the connection to the Dask scheduler was lost; what was finished is stored: "
@@ -136,32 +129,24 @@ def compute(
                         f"a worker cannot run the tasks ({result[1]}): install the same rbmlib "
                         "everywhere, and what the tasks import"
                     )
-                if not alone:
-                    killers[key] = todo[key]
-                    continue
                 result = None, KILLED, provenance(None)
-            records.append(Record(key, todo[key], *result))
-        yield records
-    for key, task in killers.items():  # perhaps it was another task that killed the workers
-        yield from compute(client, sweep, {key: task}, shared=shared, alone=True)
+            found.append((future.key[1], *result))
+        yield found
 
 
 # clusters -----------------------------------------------------------------------------------
 
 
 def check_scheduler(address: str) -> None:
-    """ValueError if it is no address; RuntimeError if no scheduler answers there."""
-    parts = re.fullmatch(r"(?:tcp|tls|wss?)://\[?([^/]+?)\]?:(\d{1,5})/?", address)
+    """ValueError if it is no address; RuntimeError if nothing answers there."""
+    parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)
     if not parts:
         raise ValueError(
             f"scheduler is {address!r}: expected the address of a Dask scheduler, such as "
             "tcp://10.0.0.5:8786"
         )
     try:
-        place = parts[1], int(parts[2])
-        with socket.create_connection(place, timeout=CONNECT_SECONDS) as connection:
-            if address.startswith("tcp") and not connection.recv(1):  # a scheduler speaks first
-                raise OSError("what listens hangs up")
+        socket.create_connection((parts[1], int(parts[2])), timeout=CONNECT_SECONDS).close()
     except (OSError, OverflowError) as error:
         raise RuntimeError(
             f"scheduler is {address!r}: no Dask scheduler answers there ({error}); start "
@@ -171,11 +156,7 @@ def check_scheduler(address: str) -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
-    """A Dask client of the given scheduler, or of worker processes of our own.
-
-    An interrupt inside is passed on at once: workers of our own are killed, and what is left is
-    closed in the background.
-    """
+    """A Dask client of the given scheduler, or of worker processes of our own."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -185,28 +166,25 @@ def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
     variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != "65536"}
     # A restarting worker may be slow on a busy machine, but it is not lost.
     own = {BEFORE_SPAWN: variables, "distributed.deploy.lost-worker-timeout": "1h"}
-    opened: list = []  # clusters and clients
-    leave = _close
-    with dask.config.set(own):
+    with dask.config.set(own), contextlib.ExitStack() as opened:
+        if scheduler is None:
+            with _without_interrupts():  # as yet without workers, which take seconds to start
+                cluster = LocalCluster(
+                    n_workers=0, threads_per_worker=1, processes=n_workers != 0,
+                    silence_logs=logging.CRITICAL, dashboard_address="127.0.0.1:0",
+                )  # fmt: skip
+                opened.enter_context(cluster)
+                client = opened.enter_context(Client(cluster, set_as_default=False))
+                cluster.scale(_n_processes(n_workers, n_tasks))
+        else:
+            client = opened.enter_context(Client(scheduler, timeout=10, set_as_default=False))
+        seconds = OWN_WORKER_SECONDS if scheduler is None else WORKER_SECONDS
         try:
-            if scheduler is None:
-                with _without_interrupts():  # as yet without workers, which take seconds to start
-                    cluster = LocalCluster(
-                        n_workers=0, threads_per_worker=1, processes=n_workers != 0,
-                        silence_logs=logging.CRITICAL, dashboard_address="127.0.0.1:0",
-                    )  # fmt: skip
-                    opened.append(cluster)
-                    opened.append(Client(cluster, set_as_default=False))
-                    cluster.scale(_n_processes(n_workers, n_tasks))
-            else:
-                opened.append(Client(scheduler, timeout=10, set_as_default=False))
-            _wait_for_a_worker(opened[-1], scheduler)
-            yield opened[-1]
-        except KeyboardInterrupt:
-            leave = _abandon
-            raise
-        finally:
-            leave(opened)
+            client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError:
+            advice = f": start `dask worker {scheduler}`" if scheduler else ""
+            raise RuntimeError(f"no worker has come after {seconds} s{advice}") from None
+        yield client
 
 
 def _n_processes(n_workers: int | None, n_tasks: int) -> int:
@@ -216,21 +194,12 @@ def _n_processes(n_workers: int | None, n_tasks: int) -> int:
     return max(1, min(CPU_COUNT // each, n_tasks) if n_workers is None else n_workers)
 
 
-def _wait_for_a_worker(client, scheduler: str | None) -> None:
-    seconds = OWN_WORKER_SECONDS if scheduler is None else WORKER_SECONDS
-    try:
-        client.wait_for_workers(1, timeout=seconds)
-    except TimeoutError:
-        advice = f": start `dask worker {scheduler}`" if scheduler else ""
-        raise RuntimeError(f"no worker has come after {seconds} s{advice}") from None
-
-
 @contextlib.contextmanager
 def _without_interrupts():
     """Threads and processes that start inside, and what these start, never see Ctrl-C.
 
-    A terminal sends it to all processes. This one stops the others; by themselves each of them
-    would print its traceback. An interrupt inside comes afterwards.
+    A terminal sends it to all processes. Those that this one started end with it; by themselves
+    each of them would print its traceback. An interrupt inside comes afterwards.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
@@ -243,27 +212,3 @@ def _without_interrupts():
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _close(opened: list) -> None:
-    for one in reversed(opened):
-        one.close()
-
-
-def _abandon(opened: list) -> None:
-    """Kill workers of our own, and close the rest while the interrupt goes on."""
-    from distributed import Nanny
-
-    for cluster in opened[:-1]:
-        cluster.shutdown_on_close = False  # or Python waits for it when it ends
-        for nanny in list(cluster.workers.values()):
-            if isinstance(nanny, Nanny):  # else it is a thread of this process
-                nanny.close_gracefully(reason="interrupted")  # or it starts another worker
-                with contextlib.suppress(OSError, TypeError):  # it has ended, or not yet begun
-                    os.kill(nanny.pid, signal.SIGKILL)
-
-    def close():
-        with contextlib.suppress(Exception):
-            _close(opened)
-
-    threading.Thread(target=close, daemon=True).start()

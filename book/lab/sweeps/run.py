@@ -12,6 +12,7 @@ import csv
 import hashlib
 import json
 import math
+import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -24,7 +25,6 @@ from rbmlib.files import replacing
 
 from .declare import shown
 from .engine import PLAIN, check_scheduler, compute, connected
-from .store import Record, ResultsStore, StoreError
 
 # The last columns of a table: who computed a row, with what, in how many seconds.
 PROVENANCE = (
@@ -32,6 +32,28 @@ PROVENANCE = (
     "finished",
 )  # fmt: skip
 REMEDY = "move it away, or give the sweep another name"
+
+OF_DAMAGE = ("not a database", "malformed", "no such", "unsupported file format", "too big")
+COLUMNS = "key, task, result, error, provenance"
+TABLE = """
+CREATE TABLE results (
+    key TEXT PRIMARY KEY, task TEXT NOT NULL, result TEXT, error TEXT, provenance TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class Record(NamedTuple):
+    """What is known of one task: its result, or the error that it ended with."""
+
+    key: str
+    task: dict
+    result: dict | None
+    error: str | None
+    provenance: dict
+
+
+class StoreError(RuntimeError):
+    """The store cannot be used; nothing in it was changed."""
 
 
 class Summary(NamedTuple):
@@ -47,23 +69,12 @@ class Summary(NamedTuple):
 class Sweep:
     """A table of results to be computed, one row a task.
 
-    Parameters
-    ----------
-    tasks : iterable of dict
-        Settings of each task: text, numbers, true or false. No two alike.
-    function : callable
-        ``function(**task)`` returns a dict of plain values, the results of the row; a value named
-        "seconds" goes into the provenance. Workers import it by its name.
-    name : str
-        Of the table ``<name>.csv`` and the store ``<name>.sqlite``.
-    folder : path
-        Where these files are.
-    store : path, optional
-        Another place for the store; on a cluster, a local disk of the machine that runs this.
-    version : str, optional
-        Part of every key: change it when results change. Default: the name of the function.
-    digest : callable
-        ``digest(task)`` is a hash of the files that a task reads, or "": part of its key.
+    ``tasks`` are mappings of settings, no two alike. ``function(**task)``, which workers import by
+    its name, returns a dict of plain values, the results of the row; a value named "seconds" goes
+    into the provenance. In ``folder`` are the table ``<name>.csv`` and the store ``<name>.sqlite``;
+    ``store`` is another place for it: on a cluster, a local disk of the machine that runs this.
+    ``version`` and ``digest(task)``, a hash of the files that a task reads, are part of every key:
+    another version, by default the name of the function, is given when results change.
 
     Examples
     --------
@@ -104,22 +115,17 @@ class Sweep:
     ) -> Summary:  # fmt: skip
         """Compute what is missing; tasks that failed before are tried again.
 
-        Parameters
-        ----------
-        scheduler : str, optional
-            Address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Default: worker
-            processes of our own, as many as there are processors for tasks of
-            ``RBMLIB_NUM_THREADS`` threads (one, unless that is set).
-        n_workers : int, optional
-            Number of worker processes of our own; 0 for a thread of this process, which starts
-            at once and suits a few short tasks.
+        ``scheduler`` is the address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Without
+        it there are ``n_workers`` processes of our own, by default as many as there are processors
+        for tasks of ``RBMLIB_NUM_THREADS`` threads (one, unless that is set); 0 is for a thread of
+        this process, which starts at once and suits a few short tasks.
 
         Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
         scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
         """
         started = time.perf_counter()
         if n_workers is not None:
-            n_workers = checks.count("n_workers", n_workers, 0)
+            checks.count("n_workers", n_workers, 0)
         if scheduler is not None:
             check_scheduler(scheduler)
         for folder in (self.folder, self.store.parent):
@@ -133,7 +139,8 @@ class Sweep:
                 stack.enter_context(rl.using(progress=progress))
                 shown = stack.enter_context(bar(len(todo), self.name))
                 shared = scheduler is None and n_workers == 0
-                for records in compute(client, self, todo, shared=shared):
+                for found in compute(client, self, todo, shared=shared):
+                    records = [Record(key, todo[key], *more) for key, *more in found]
                     store.put(records)
                     failed |= {r.key: last_line(r.error) for r in records if r.error}
                     shown.update(len(records))
@@ -161,10 +168,7 @@ class Sweep:
         return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
     def records(self) -> list[Record]:
-        """The result or error of every task, in the order of the table.
-
-        Raises ValueError if a task has not been run yet.
-        """
+        """The result or error of every task, in the order of the table; ValueError if one lacks."""
         known = self._known()
         if missing := self.tasks.keys() - known.keys():
             raise ValueError(
@@ -180,19 +184,13 @@ class Sweep:
         return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv``: settings and results, the same however the tasks were run.
+        """Write ``<name>.csv``, whole or not at all: settings, results, and their provenance.
 
-        The last columns hold the seconds, the kind of machine and the versions. Columns that were
-        there keep their places. The file is written whole or not at all.
+        Columns that were there keep their places.
         """
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
         names = dict.fromkeys(name for row in rows for name in row)
-        if other := {*before} - {*names, *PROVENANCE, "error"}:
-            raise ValueError(
-                f"{self.table} has other columns ({', '.join(sorted(other))}), and was not "
-                f"written over: {REMEDY}"
-            )
         order = [name for name in dict.fromkeys([*before, *names]) if name in names]
         with replacing(self.table) as file:
             columns = [*sorted(order, key="error".__eq__), *PROVENANCE]
@@ -278,3 +276,78 @@ def _value(text: str):
         if type(value) in (int, float) and str(value) == text:
             return value
     return text
+
+
+# the store -----------------------------------------------------------------------------------
+
+
+class ResultsStore:
+    """Crash-safe results by key: one SQLite file, one process at a time.
+
+    `put` returns when its records are on the disk: a process killed at any moment loses what it had
+    not yet put, and nothing else; a finished result is never replaced. Raises `StoreError` if the
+    file is no store, is damaged, or another process uses it; it is left as it is.
+    """
+
+    def __init__(self, path):
+        self.path = Path(path)
+        with self._explained():
+            self._connection = sqlite3.connect(self.path, timeout=2, isolation_level=None)
+            try:
+                self._found = self._opened(self._connection.execute)
+            except BaseException:
+                self._connection.close()
+                raise
+
+    @staticmethod
+    def _opened(execute) -> dict[str, Record]:
+        """Everything stored; the file is ours alone from now on."""
+        execute("PRAGMA locking_mode = EXCLUSIVE")
+        execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
+        execute("BEGIN EXCLUSIVE")
+        if execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("malformed")
+        if not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            execute(TABLE)
+        rows = execute(f"SELECT {COLUMNS} FROM results").fetchall()
+        execute("COMMIT")
+        read = json.loads
+        return {
+            key: Record(key, read(task), read(result or "null"), error, read(about))
+            for key, task, result, error, about in rows
+        }
+
+    def __enter__(self) -> "ResultsStore":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._connection.close()
+
+    def records(self) -> dict[str, Record]:
+        """Everything stored, by key."""
+        return dict(self._found)
+
+    def put(self, records: Iterable[Record]) -> None:
+        """Store all of them or none; a key that has a result keeps it."""
+        found = self._found
+        new = [one for one in records if one.key not in found or found[one.key].error]
+        text = json.dumps
+        rows = [(k, text(t), r and text(r), e, text(about)) for k, t, r, e, about in new]
+        with self._explained(), self._connection as connection:  # which commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(f"REPLACE INTO results ({COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
+        found |= {one.key: one for one in new}
+
+    @contextlib.contextmanager
+    def _explained(self):
+        try:
+            yield
+        except (sqlite3.Error, ValueError) as error:
+            text = str(error)
+            if "locked" in text:
+                text = "another process is using it; wait for it, or stop it"
+            elif isinstance(error, ValueError) or any(word in text for word in OF_DAMAGE):
+                text = "it is damaged, or no store of sweep results; move it away, or name another"
+            elif "full" in text or "I/O" in text:
+                text += "; make room, and start again: what is stored is kept"
+            raise StoreError(f"cannot use the store {self.path}: {text}") from None

@@ -29,12 +29,8 @@ from .words import (
 )
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
-MAY_BE_ZERO = (
-    "seed", "path_seed", "n_burn_in", "n_leapfrog", "n_reversed", "n_apart", "look", "warm_up",
-    "n_mbar",
-)  # fmt: skip
 MEANING = {
-    int: "a whole number of at least {least}, in digits (YAML takes 1e4 for a text)",
+    int: "a whole number of at least 0, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
     str: "a word",
     bool: "true or false",
@@ -62,10 +58,7 @@ def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
 def checked(task: dict) -> dict:
     """The task with every setting spelled out and of its type, in the order of the table.
 
-    Raises
-    ------
-    ValueError
-        Naming the setting: unknown, missing, of the wrong type, or a word that is not registered.
+    Raises ValueError, naming the setting, if one is unknown, missing or wrong.
     """
     known = known_settings(task)
     for name in task:
@@ -73,7 +66,7 @@ def checked(task: dict) -> dict:
             near, expected = nearest(name, known), ", ".join(known)
             raise ValueError(f"unknown setting {shown(name)}{near}. Expected: {expected}")
     whole = {
-        name: _of_type(name, task.get(name, default), kind, 0 if default == 0 else 1)
+        name: _of_type(name, task.get(name, default), kind)
         for name, (kind, default) in known.items()
     }
     for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
@@ -84,17 +77,15 @@ def checked(task: dict) -> dict:
     return whole
 
 
-def _of_type(name: str, value: Any, kind: type, least: int):
-    least = 0 if name in MAY_BE_ZERO else least
-    meaning = MEANING[kind].format(least=least)
+def _of_type(name: str, value: Any, kind: type):
     if value is None:
-        raise ValueError(f"{name} is missing: expected {meaning}")
+        raise ValueError(f"{name} is missing: expected {MEANING[kind]}")
     if kind is float and type(value) is int:
         value = float(value)
     if kind is int and type(value) is float and value.is_integer():
         value = int(value)
-    if type(value) is not kind or (kind is int and value < least):
-        raise ValueError(f"{name} is {shown(value)}: expected {meaning}")
+    if type(value) is not kind or (kind is int and value < 0):
+        raise ValueError(f"{name} is {shown(value)}: expected {MEANING[kind]}")
     return value
 
 
@@ -114,13 +105,9 @@ def estimates(tasks, compute=None, **where) -> Sweep:
 def estimate(**task) -> dict:
     """One row of results: log Z of the model of a task, a pure function of the task.
 
-    Returns
-    -------
-    dict
-        ``log_z, std_error, mean_log_z, mean_std_error, ess, converged`` as in `Estimate` (NaN as
-        None), ``start`` of reverse runs, what the estimator adds, ``seconds``, and with a
-        ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23) with the standard error
-        that log Z leaves it.
+    Columns are those of `Estimate` (NaN as None), ``start`` of reverse runs, what the estimator
+    adds, ``seconds``, and with a ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23)
+    with the standard error that log Z leaves it.
     """
     task = checked(task)
     function = ESTIMATORS[task["estimator"]]

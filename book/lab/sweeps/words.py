@@ -1,5 +1,4 @@
-"""The words that a task may name, and what each stands for: models, bases, paths, schedules,
-estimators.
+"""The words of tasks: models, bases, paths, schedules, estimators.
 
 A function of a registry is given parts of a task by position (`parts_of`) and settings of the
 task by keyword (`settings_of`), as its signature says; `register` enters it. The settings and their
@@ -62,7 +61,6 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
 } | {
     "two gaussians": testsystems.two_gaussians,
     "ww_domain": ww_domain,
-    "untrained 12 x 6": partial(testsystems.random_rbm, 12, 6, coupling=0.05, rng=0),
 }
 BASE_RATE = "base rate"
 
@@ -83,7 +81,6 @@ TEST_SETS: dict[str, Any] = {
     "none": None,
     "course": images.load_course_test,
     "mnist": lambda: datasets.load_mnist().test,
-    "cifar10 subset": lambda: images.cifar10_scale()(images.load_cifar10().test),
     "cifar10": lambda: images.cifar10_scale()(images.load_cifar10(full=True).test),
 }
 
@@ -155,21 +152,13 @@ def _random(rng, *, n_temperatures: int):
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
-def _from_pilot(cut, n_steps: int, n_chains: int, n_recorded: int = 0, **options):
-    """Cut from a pilot run, recorded at all its betas unless ``n_recorded`` says at how many."""
-
-    def schedule(
-        path, rng, *, n_temperatures: int, pilot_steps: int = n_steps, pilot_chains: int = n_chains
-    ):
-        recorded = {"n_recorded": n_recorded or pilot_steps + 1} | options
-        pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
-        return cut(pilot, n_temperatures)
-
-    return schedule
-
-
-_varopt_of_pilot = _from_pilot(cuts.varopt, 1000, 100, slopes=True)
-SCHEDULES["friction"] = _from_pilot(cuts.friction, 10_000, 128, 201, keep_chains=True)
+@register(SCHEDULES, "friction")
+def _friction(
+    path, rng, *, n_temperatures: int, pilot_steps: int = 10_000, pilot_chains: int = 128
+):
+    recorded = {"n_recorded": 201, "keep_chains": True}
+    pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
+    return cuts.friction(pilot, n_temperatures)
 
 
 @register(SCHEDULES, "varopt")
@@ -178,8 +167,9 @@ def _varopt(
     max_step: float = 1.0,
 ):  # fmt: skip
     """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
-    of_pilot = {"pilot_steps": pilot_steps, "pilot_chains": pilot_chains}
-    betas = _varopt_of_pilot(path, rng, n_temperatures=n_temperatures, **of_pilot)
+    recorded = {"n_recorded": pilot_steps + 1, "slopes": True}
+    pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
+    betas = cuts.varopt(pilot, n_temperatures)
     return cuts.decelerate(betas, max_step, pilot_steps) if max_step < 1 else betas
 
 
@@ -226,7 +216,6 @@ def _rts(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, starting: str = "pilot",
     rao_blackwell: bool = True,
 ):  # fmt: skip
-    """`rbmlib.rts` from its pilot, or RTS from the rounds of the paper."""
     given = path, betas, n_chains, n_sweeps, seed
     if one_of("starting", starting, ("pilot", "paper")) == "paper":
         run = rts_from_rounds(*given, rao_blackwell=rao_blackwell)[0]
