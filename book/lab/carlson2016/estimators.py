@@ -129,7 +129,7 @@ def bootstrap_tempered(
     for i in range(n_estimates):
         chosen = rng.integers(pool.size, size=n_states)
         weights = _weights(points, chosen)
-        mixed = weights @ laws, (weights * points.nodes) @ laws
+        mixed = np.stack([weights, weights * points.nodes]) @ laws
         for name, value in _estimates(pool[chosen], at[chosen], *mixed, sample).items():
             found[name].append(value)
         if i < n_mbar:

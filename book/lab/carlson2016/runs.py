@@ -118,8 +118,7 @@ def growth(curve: pd.DataFrame, least: int) -> Measured:
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
     """Root mean squared errors of the runs of each task, by model and estimator.
 
-    ``runs``: those of the estimator "moves", and of "exact" for models that are not in the
-    reference set.
+    ``runs``: of the estimator "moves", and of "exact" for models not in the reference set.
     """
     known = {model: reference.log_z for model, reference in load_reference().items()}
     known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())

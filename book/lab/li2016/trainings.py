@@ -156,17 +156,13 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         pairs = {"Leaky over Mix": (LEAKY, MIX), "Mix over CD": (MIX, CD)}
         return together({n: runs.verdict("li-fig4-mix", *p, **LEAST) for n, p in pairs.items()})
 
-    verdicts = [
-        depends(
-            "the bound of the singular values",
-            {b: {n: judged(runs) for n, runs in some.items()} for b, some in bounds.items()},
-        )
-        for judged in (leaky, order)
-    ]
     price = "50 trainings of each kind below 0.9, whose ends differ by 20 nats (0.2 h, two cores)"
-    verdicts = [
-        v._replace(note=f"{v.note}; {price}") if v.outcome == judge.OPEN else v for v in verdicts
-    ]
+    verdicts = []
+    for judged in (leaky, order):
+        cases = {b: {n: judged(x) for n, x in some.items()} for b, some in bounds.items()}
+        found = depends("the bound of the singular values", cases)
+        note = f"{found.note}; {price}" if found.outcome == judge.OPEN else found.note
+        verdicts.append(found._replace(note=note))
     by_bound = {b: some["100 units"].ahead(LEAKY, CD).value for b, some in bounds.items()}
     mix = {n: runs.ahead(MIX, CD) for n, runs in bounds["0.9999"].items()}
     return [
