@@ -37,8 +37,6 @@ def test_without_data_the_base_is_a_mean_field_fit(mine):
     assert live.train is None
     np.testing.assert_array_equal(live.base, rl.mean_field_bias(live.rbm))
     assert "no data are given" in live.sentence()
-    rl.testsystems.random_rbm(8, 4, rng=0).save(mine)  # units that form no square
-    assert live_model(mine).side is None
 
 
 def test_published_sizes_have_mnist_but_for_data_of_ones_own(tmp_path):

@@ -357,9 +357,9 @@ def relaxes(looks) -> Verdict:
     said = "; ".join(f"{of_model} on {papers_name(m)}" for m, of_model in ratios.items())
     return together(parts).said(
         f"printed ESS with caps of 0.009, 0.006 and 0.003 over that without: {said}",
-        f"ours: where the cap of 0.003 binds, the variance after a tenth of 1,000 steps is smaller "
-        f"by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots); our ESS at the "
-        f"end alone would leave the rise open: a factor of {low:.2f} to {high:.2f}",
+        "ours: where the cap of 0.003 binds, the variance after a tenth of 1,000 steps is smaller "
+        f"by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots); our ESS at "
+        f"the end alone would leave the rise open: a factor of {low:.2f} to {high:.2f}",
         "pcd_20",
     )
 

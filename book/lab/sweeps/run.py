@@ -191,6 +191,11 @@ class Sweep:
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
         names = dict.fromkeys(name for row in rows for name in row)
+        if other := {*before} - {*names, *PROVENANCE, "error"}:
+            raise ValueError(
+                f"{self.table} has other columns ({', '.join(sorted(other))}), and was not "
+                f"written over: {REMEDY}"
+            )
         order = [name for name in dict.fromkeys([*before, *names]) if name in names]
         with replacing(self.table) as file:
             columns = [*sorted(order, key="error".__eq__), *PROVENANCE]
