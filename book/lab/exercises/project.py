@@ -96,9 +96,9 @@ def wrong(answer, own: Own):
 
 
 h20 = letter(
-    "c", "From the data-marginal base the same chains find that mode, and are right.",
+    "c", "From the base rate of the data the same chains find that mode, and are right.",
     kind="trap", points=2,
-    a="with 60,000 steps from the data-marginal base every chain is within 1.3 nats",
+    a="with 60,000 steps from the base rate of the data every chain is within 1.3 nats",
     b="the same model is estimated well from another base, so it is not to blame",
     d="a sample of 20 has the same mean, only a larger error",
 )  # fmt: skip
