@@ -73,8 +73,9 @@ def test_each_disagreement_is_found(made, failed):
     origin, trips = np.where(np.arange(40) < 20, 0, 9), np.full(40, 5.0)
     sample = replace(run(40, 20, n_blocks=10), origin=origin, round_trips=trips)
     checks = mixing(sample, ends(**made))
+    wrong = [check.name for check in checks if not check.passed]  # a drift shows in blocks too
     assert len(checks) == 4
-    assert of_failed(checks, failed)
+    assert any(failed in name for name in wrong) if failed else not wrong
 
 
 def of_failed(checks, word) -> bool:

@@ -22,7 +22,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
 from rbmlib._kernels import adaptive
 from rbmlib.numerics import ChainStream
-from rbmlib.results import halves
+from rbmlib.results import halves, trips
 from rbmlib.sampling.compiled import compiled
 
 f32 = np.float32
@@ -210,6 +210,7 @@ def test_some_ladders_keep_all_that_is_theirs():
         np.testing.assert_array_equal(getattr(part, name), theirs)
     own = [sample.of_chains([chain]).round_trips.sum() for chain in range(4)]
     assert sum(own) == sample.round_trips.sum() > 0
+    assert trips(sample).value == np.mean(own), "of all replicas of a ladder"
     assert part.round_trips.sum() == own[1] + own[3] != sum(own) / 2
 
 
