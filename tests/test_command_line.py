@@ -1,6 +1,7 @@
 """The command line: `logz` and what it prints, refuses and saves, and `data`."""
 
 import contextlib
+import dataclasses
 import io
 import json
 import re
@@ -19,6 +20,7 @@ import rbmlib as rl
 from rbmlib import __main__ as commands
 from rbmlib.__main__ import main
 from rbmlib.context import settings
+from rbmlib.estimate import VERDICTS
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +57,13 @@ def test_the_command_line_is_a_program(saved, model):
     said = [s for s in done.stderr.splitlines() if not any(p in s for p in of_progress)]
     assert (done.returncode, said) == (0, [])
     assert f"log Z        {rl.exact(model).log_z:.6f}  exact, by enumeration" in done.stdout
+
+
+def test_the_exit_code_says_whether_every_check_passed(saved, model, monkeypatch):
+    for verdict in VERDICTS:
+        found = dataclasses.replace(rl.exact(model), verdict=verdict)
+        monkeypatch.setattr(commands, "log_z", lambda *_, found=found, **__: found)
+        assert run("logz", saved).returncode == (verdict in ("contradicted", "inconclusive"))
 
 
 def test_the_settings_that_are_printed_give_the_same_digits_again(saved):

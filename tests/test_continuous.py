@@ -64,6 +64,14 @@ def test_tempered_log_z_against_sums_over_the_plane():
     assert tempered_log_z(MIXTURE, 30.0, [0.0, 1.0]) == pytest.approx([0, LOG_Z], abs=1e-9)
 
 
+def test_small_steps_keep_the_energy_at_every_beta():
+    """As they do only along the derivative of the density in which they are accepted."""
+    path, rng = DensityPath(UNEVEN, 2.0, n_leapfrog=10), np.random.default_rng(0)
+    x = rng.normal(size=(50, 2))
+    errors = [path.move(x, beta, 1e-3, rng).energy_error for beta in (0.2, 0.9)]
+    assert np.abs(errors).max() < 1e-4
+
+
 def test_adapted_steps_meet_their_target_at_every_beta(adapted):
     steps = adapted.path.step_sizes
     assert (np.diff(steps) <= 1e-9).all()

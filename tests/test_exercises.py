@@ -65,6 +65,13 @@ def test_a_student_sees_no_solution_and_has_no_marks(page):
     assert "the last try counts" in str([cell.get("outputs") for cell in cells])
 
 
+def test_a_solution_without_code_is_the_teachers_too():
+    page = "```{exercise} A\nWhy?\n```\n\n```{solution} a\nBecause.\n```\n"
+    for teacher in (False, True):
+        shown = "\n".join(cell.source for cell in tool.cells_of(page, teacher))
+        assert ("Why?" in shown, "Because." in shown) == (True, teacher)
+
+
 @every_page
 def test_every_task_is_asked_once(page):
     text, tasks = text_of(page), exercises.tasks_of(page)

@@ -306,7 +306,12 @@ def test_improper_models_are_found_before_they_are_used(call):
 @pytest.mark.parametrize("hidden", [Gaussian([0.1, 0.2]), OTHER, LeakyReLU([0.1, 0.2], 1.5, 0.3)])
 def test_the_eigenvalue_that_fails_is_that_of_the_quadratic_form(visible, hidden):
     """Of log p* of both layers, each unit at the wider of its sides; just below it is a model."""
-    root = np.sqrt(np.multiply.outer(visible.growth * np.ones(2), hidden.growth * np.ones(2)))
+
+    def growth(layer):  # of the cumulant of each unit, at far fields of either sign
+        far = 1e6 * np.eye(2)
+        return 2e-12 * np.maximum(layer.cumulant(far), layer.cumulant(-far))
+
+    root = np.sqrt(np.multiply.outer(growth(visible), growth(hidden)))
     improper = 1.3 * W / np.linalg.norm(W * root, 2)
     form = np.block([[np.eye(2), -improper * root], [-(improper * root).T, np.eye(2)]])
     lowest = np.linalg.eigvalsh(form).min()  # 1 - 1.3, of I - M M' 1 - 1.3**2

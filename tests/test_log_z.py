@@ -129,6 +129,7 @@ def test_all_runs_and_their_joint_find_all_of_z():
         assert found.backward.mean_log_z + 4 * found.backward.mean_std_error > log_z
 
 
+@pytest.mark.always
 @pytest.mark.statistical
 def test_a_reverse_run_is_weighed_by_where_chains_of_its_own_path_end():
     """Those of the other base end elsewhere after so few steps."""

@@ -153,6 +153,8 @@ def test_first_build_is_estimated_and_the_second_remembers(tmp_path):
     (tmp_path / "seconds" / "c.txt").write_text("damaged")
     again = Progress(tmp_path, ["a", "check/b", "c"], jobs=2)
     assert again.start() == "3 chapters to run: about 35 s (estimated)"
+    (tmp_path / "seconds" / "check+b.txt").write_text("70")
+    assert "about 70 s" in again.start(), "no sooner than its longest chapter"
     assert Progress(tmp_path, []).done("ais", 42) == "ais: done in 42 s"
     assert Progress(tmp_path, ["ais"]).start() == "1 chapter to run: about 40 s (as last time)"
     assert Progress(tmp_path, []).start() == "every chapter is up to date"

@@ -18,6 +18,7 @@ sys.path.insert(0, str(BOOK / "_tools"))
 import chapters
 import exercises
 import figures
+import frame
 import glosses
 import heads
 import lessons_pdf
@@ -122,6 +123,14 @@ def test_a_description_is_whole_sentences_of_the_first_paragraph():
     assert made == ("This is a sentence of some length, with an end. " * 4).strip()
     raw = nodes.raw("", f"<div><p class='lead'>A &lt; B; {words}</p></div>", format="html")
     assert heads.description(document(raw)).startswith("A < B; This is a sentence")
+    code, text = nodes.literal_block("", "x = 1\n" * 900), nodes.paragraph("", "word " * 600)
+    assert heads.minutes(document(text, code, nodes.raw("", "<p> " * 900))) == 3, "text alone"
+
+
+def test_every_page_of_the_contents_is_behind_one_of_the_doors():
+    doors, found = dict(frame.DOORS), frame.doors_of_pages(REPOSITORY / "_toc.yml")
+    assert {*found.values()} == {*doors}
+    assert {name: found[page] for name, page in doors.items()} == {name: name for name in doors}
 
 
 def test_a_word_is_explained_in_the_margin_once_where_there_is_room():

@@ -86,6 +86,7 @@ def test_layers_may_be_exchanged_and_the_scale_is_kept():
     scaled = rl.BernoulliRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias, log_scale=3.5)
     for order in (1, 2, 3):
         here, there = rl.tap(rbm, order), rl.tap(scaled, order)
+        assert here.bound == ("lower" if order == 1 else None)
         assert rl.tap(rbm.transposed(), order).log_z == pytest.approx(here.log_z, abs=1e-9)
         assert there.log_z == pytest.approx(here.log_z + 3.5, abs=1e-9)
         wanted = {name: value + 3.5 for name, value in here.details["orders"].items()}

@@ -22,7 +22,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
 from rbmlib._kernels import adaptive
 from rbmlib.numerics import ChainStream
-from rbmlib.results import halves
+from rbmlib.results import halves, trips
 from rbmlib.sampling.compiled import compiled
 
 f32 = np.float32
@@ -210,6 +210,7 @@ def test_some_ladders_keep_all_that_is_theirs():
         np.testing.assert_array_equal(getattr(part, name), theirs)
     own = [sample.of_chains([chain]).round_trips.sum() for chain in range(4)]
     assert sum(own) == sample.round_trips.sum() > 0
+    assert trips(sample).value == np.mean(own), "of all replicas of a ladder"
     assert part.round_trips.sum() == own[1] + own[3] != sum(own) / 2
 
 
@@ -225,6 +226,10 @@ def test_halves_of_a_run_are_compared_without_its_middle():
     ends = np.random.default_rng(0).uniform(0.1, 0.9, (5, 30, 2))
     first, last = (np.log(e[..., 1].mean() / e[..., 0].mean()) for e in (ends[:2], ends[3:]))
     assert halves(ends)[0].disagreement == pytest.approx(abs(last - first))
+    # what a chain has in all blocks hides no drift
+    rng, drift = np.random.default_rng(1), 0.01 * np.arange(5)[:, None]
+    parts = rng.normal(size=30) + drift + 0.001 * rng.normal(size=(5, 30))
+    assert not halves(parts)[0].passed
 
 
 LADDER, SIX = np.array([0.0, 0.5, 1.0]), rl.testsystems.random_rbm(6, 4, rng=0)
