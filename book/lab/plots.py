@@ -36,6 +36,7 @@ _LOOKS = {
     "published": ("#5f6368", "D", ":"),
     # Annealing: blues and violets.
     "AIS": ("#0b5394", "o", "-"),
+    "reverse AIS": ("#3d8fd1", "s", "-"),
     "RAISE": ("#7b6cd9", "<", "--"),
     # Both ends of an interval at once: greens.
     "BAR": ("#2e7d32", "D", "-."),
@@ -59,6 +60,7 @@ _LOOKS = {
     # Schedules.
     "linear": ("#5f6368", "o", ":"),
     "VAROPT": ("#0b5394", "s", "-"),
+    "uniform": ("#8a6d00", "X", ":"),
     "GMS13": ("#2e7d32", "v", "-."),
     # Bases.
     "base rate": ("#0b5394", "o", "-"),
