@@ -17,7 +17,7 @@ from helpers_book import BOOK, chapter_paths, toc_entries
 import rbmbook
 from rbmbook.sweeps.words import ESTIMATORS
 
-# Rooms from the lowest: a module imports rooms of a lower level, or its own room.
+# Layers from the lowest: a module imports layers of a lower level, or its own layer.
 LEVELS = [
     {"_kernels"},
     {"checks", "context", "numerics", "estimate", "results", "files", "plot"},
@@ -29,7 +29,7 @@ LEVELS = [
     {"training", "automatic"},
     {"__main__"},  # the command line
 ]
-LEVEL = {room: level for level, rooms in enumerate(LEVELS) for room in rooms}
+LEVEL = {layer: level for level, layers in enumerate(LEVELS) for layer in layers}
 
 
 def committed(repository: Path) -> list[Path]:
@@ -44,10 +44,10 @@ def committed(repository: Path) -> list[Path]:
     return [repository / name for name in names if (repository / name).is_file()]
 
 
-def imported_rooms(path: Path, package: Path):
-    """Rooms of rbmlib that a file imports, anywhere in it, with the line."""
+def imported_layers(path: Path, package: Path):
+    """Layers of rbmlib that a file imports, anywhere in it, with the line."""
     here = ["rbmlib", *path.relative_to(package).with_suffix("").parts]
-    rooms = {p.stem for p in package.iterdir() if p.suffix == ".py" or p.is_dir()}
+    layers = {p.stem for p in package.iterdir() if p.suffix == ".py" or p.is_dir()}
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             targets = [alias.name.split(".") for alias in node.names]
@@ -57,9 +57,9 @@ def imported_rooms(path: Path, package: Path):
             targets = [[*module, alias.name] for alias in node.names]
         else:
             continue
-        for target in targets:  # a name of the package itself stands above every room
+        for target in targets:  # a name of the package itself stands above every layer
             if target[0] == "rbmlib":
-                yield target[1] if {*target[1:2]} & rooms else "__init__", node.lineno
+                yield target[1] if {*target[1:2]} & layers else "__init__", node.lineno
 
 
 def test_imports_go_one_way(repository):
@@ -67,14 +67,14 @@ def test_imports_go_one_way(repository):
     package = repository / "rbmlib"
     wrong = []
     for path in sorted(package.rglob("*.py")):
-        room = path.relative_to(package).parts[0].removesuffix(".py")
-        if room == "__init__":
+        layer = path.relative_to(package).parts[0].removesuffix(".py")
+        if layer == "__init__":
             continue
-        assert room in LEVEL, f"{path.name}: a room that LEVELS does not place"
+        assert layer in LEVEL, f"{path.name}: a layer that LEVELS does not place"
         assert not re.search(r"(?m)^\s*(from|import) rbmbook", path.read_text(encoding="utf-8"))
-        for other, line in imported_rooms(path, package):
-            root = LEVEL[room] == LEVEL.get(other) == 1
-            if other != room and not root and LEVEL.get(other, 99) >= LEVEL[room]:
+        for other, line in imported_layers(path, package):
+            root = LEVEL[layer] == LEVEL.get(other) == 1
+            if other != layer and not root and LEVEL.get(other, 99) >= LEVEL[layer]:
                 wrong.append(f"{path.relative_to(repository)}:{line} imports {other}")
     assert not wrong, "\n".join(wrong)
 
