@@ -207,7 +207,7 @@ def test_an_error_that_grows_with_temperatures_is_seen():
         (level * [1, 1, 1, 1, 0.5], 10, (OPEN, OPEN)),
         (0.01 / rises, 2000, (CONTRADICTED, CONTRADICTED)),
     ):  # fmt: skip
-        found = judged.more_temperatures({"a": curve(rts, n)})
+        found = judged.more_temperatures({runs.PUBLIC: curve(rts, n)})
         assert tuple(v.outcome for v in found) == outcomes
 
 
