@@ -239,7 +239,7 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
     assert f"With 199 other seeds {min(counts)} to {max(counts)} chains agree" in caption
     assert 105 in counts
     assert (
-        "own biases (the model without its weights), 105 lie"
+        "own biases (the model without its weights), 105 end"
         in page.locator("#fig-front figcaption").inner_text()
     )
     plain = opened("book/intro.html", java_script_enabled=False)
