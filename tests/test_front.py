@@ -58,11 +58,11 @@ def test_what_pages_say_of_adding_up_is_what_was_measured():
         (BOOK / page).read_text(encoding="utf-8")
         for page in ("learn/01_start.ipynb", "exercises/start.md")
     )
-    few, minutes = re.search(r"has (\d+) units, and (\w+) minutes with 30", lesson).groups()
-    assert 1.5 < seconds[int(few)] < 60
+    said = r"a (\w+) of a second with 20 hidden units and (\w+) minutes with 30"
+    share, minutes = re.search(said, lesson).groups()
     assert minutes == words[round(2**4 * seconds[26] / 60)]
     part, days = re.search(r"A (\w+) of a second becomes (\w+) days", exercises).groups()
-    assert part == {2: "half", 3: "third", 4: "quarter"}[round(1 / seconds[20])]
+    assert share == part == {2: "half", 3: "third", 4: "quarter"}[round(1 / seconds[20])]
     assert days == words[round(2**20 * seconds[20] / 86_400)]
 
 
