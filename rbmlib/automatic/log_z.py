@@ -58,8 +58,9 @@ def log_z(
     Parameters
     ----------
     rbm : RBM or Path
-        A fitted BernoulliRBM of scikit-learn is taken too. Of units other than Binary and Spin no
-        modes are sought. A path has one base besides, so that its best verdict is "consistent".
+        A fitted BernoulliRBM of scikit-learn is taken too. Modes are sought if all units are Binary
+        or Spin, or if Gaussian units are visible and Binary ones hidden. For a path no modes are
+        sought, and it has one base, so that its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
         is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
