@@ -142,10 +142,10 @@ class Evidence(NamedTuple):
         checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
-            name = "of what the sum over states holds, the chains miss"
+            name = "states that the chains miss hold"
             checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
         if self.sought:
-            name = "to what these runs found, the search for modes adds"
+            name = "modes that the runs missed hold"
             contradicts = self.sure >= MISSING
             seen = self.unseen < MISSING
             checks.append(Check(name, seen, self.unseen, MISSING, "of Z", contradicts=contradicts))
@@ -165,11 +165,11 @@ class Evidence(NamedTuple):
             return []
         passed = self.other.converged and self.second.holds_z
         outside, lost, ess = 1 - self.second.share, self.second.lost, f"ESS {self.other.ess:.0f}"
-        name = f"a second base does not confirm the sum: its {ess} is too low to tell"
+        name = f"chains from a second base do not confirm the sum: their {ess} is too low to tell"
         if self.other.converged:
             name = (
-                f"a second base ({ess}) {'confirms' if passed else 'does not confirm'} the sum: it "
-                f"finds {outside:.1%} of Z outside, and misses {lost:.1%} of the sum"
+                f"chains from a second base ({ess}) {'' if passed else 'do not '}confirm the sum: "
+                f"they find {outside:.1%} of Z outside it and miss {lost:.1%} of it"
             )
         return [Check(name, passed)]
 
@@ -305,9 +305,9 @@ def reason(last: Evidence) -> str:
         return f"{checks[0].name} all of Z"
     if verdict == "verified":
         return f"{checks[0]}, and {checks[1]}"
-    bases = "one base" if last.one_base else "two bases"
-    more = ", both directions and modes" if last.sought else " and both directions"
-    said = [f"all {len(checks)} checks of {bases}{more} passed"]
+    of = ["one base" if last.one_base else "two bases", "forward and reverse runs"]
+    of += ["a search for modes"] * last.sought
+    said = [f"all {len(checks)} checks passed ({', '.join(of)})"]
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
