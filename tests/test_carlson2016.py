@@ -244,26 +244,26 @@ def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     assert "6 h" in of(0.1, 1.0, 0.0).note
 
 
-def test_gains_of_the_matrix_of_moves_may_depend_on_the_training():
+def test_gains_of_the_matrix_of_moves_are_those_of_the_mean_training():
     rng = np.random.default_rng(2)
-    rts = {m: abs(rng.normal(1, 0.1, 40)) for m in "abc"}
+    spread = np.exp(rng.normal(0, 0.03, 12))
 
-    def gains(*rsd):
+    def gains(rsd, sd=1.08):
         of = {}
-        for (model, e), gain in zip(rts.items(), rsd, strict=True):
-            off = e * rng.normal(1, 0.01, 40)
-            of[model] = {"rts": e, "rsd": gain * off, "sd": 1.08 * off}
-        return judged.gains_a_tenth(of | {"pcd_200": {}}).outcome
+        for i, factor in enumerate(spread):
+            e = abs(rng.normal(1, 0.1, 40)) * (1 + i)  # trainings count alike, whatever their error
+            of[f"training {i}"] = {"rts": e, "rsd": rsd * factor * e, "sd": sd * factor * e}
+        return judged.gains_a_tenth(of).outcome
 
-    assert gains(0.88, 0.89, 1.0) == gains(0.88, 0.89, 0.9) == DEPENDS  # on which of the two
-    assert gains(1.0, 1.1, 1.0) == CONTRADICTED
+    assert gains(0.88) == DEPENDS  # on which of the two
+    assert gains(0.88, 0.88) == REPRODUCED
+    assert gains(0.95) == OPEN  # surely a gain, but of a tenth?
+    assert gains(1.08) == CONTRADICTED
 
-    e = rts["a"]
+    e = abs(rng.normal(1, 0.1, 40))
     noisy = {k: x * e * rng.normal(1, 0.02, 40) for k, x in (("rts", 1), ("sd", 1.08))}
-    assert judged.gains_nothing({"pcd_200": noisy | {"rsd": noisy["sd"]}}).outcome == REPRODUCED
-    assert judged.gains_nothing({"pcd_200": noisy | {"rsd": 0.5 * noisy["sd"]}}).outcome == (
-        CONTRADICTED
-    )
+    assert judged.gains_nothing(noisy | {"rsd": noisy["sd"]}).outcome == REPRODUCED
+    assert judged.gains_nothing(noisy | {"rsd": 0.5 * noisy["sd"]}).outcome == CONTRADICTED
 
 
 def test_the_least_gain_is_judged_at_the_rate_of_the_paper():

@@ -118,18 +118,20 @@ def knots(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
 
 
 def matrix_of_moves(by_length, trainings) -> None:
-    """Figure 8: RMSE of SD and RSD over RTS by the sweeps used, and of each training.
+    """Figure 8: RMSE of SD and RSD over RTS by the sweeps used, and of each training with 10 units.
 
     ``by_length[n][kind]`` and ``trainings[model][kind]``: root mean squared errors of tasks.
     """
     _, (left, right) = plt.subplots(1, 2, figsize=(9.3, 3.4), sharey=True)
+    gain = {m: rmse_ratio(of["rsd"], of["rts"]).value for m, of in trainings.items()}
+    by_training = {m: trainings[m] for m in sorted(gain, key=gain.get)}
     for i, (kind, look) in enumerate((("sd", "counts"), ("rsd", "TI-RB"))):
-        for ax, cases in ((left, by_length), (right, trainings)):
+        for ax, cases in ((left, by_length), (right, by_training)):
             used = {k: e for k, e in cases.items() if np.isfinite(e[kind]).all()}
             ratios = [rmse_ratio(e[kind], of=e["rts"]) for e in used.values()]
             middle = np.exp([r.value for r in ratios])
             low, high = np.exp([r.interval(0.05) for r in ratios]).T
-            at = list(used) if ax is left else np.arange(len(used)) + 0.2 * i
+            at = list(used) if ax is left else np.arange(len(used)) + 0.3 * i
             how = plots.method(look, kind.upper()) | ({"linestyle": ""} if ax is right else {})
             ax.errorbar(at, middle, [middle - low, high - middle], capsize=3, **how)
     for ax in (left, right):
@@ -137,7 +139,7 @@ def matrix_of_moves(by_length, trainings) -> None:
     left.axhline(0.9, **plots.method("published", "printed: about 10% less", markers=False))
     left.set(xscale="log", xlabel="sweeps of each chain that are used, pcd_10")
     left.set_ylabel("RMSE over that of RTS")
-    right.set_xticks(range(len(trainings)), list(trainings), rotation=60, ha="right", fontsize=7)
+    right.set(xticks=[], xlabel=f"{len(trainings)} trainings with 10 hidden units, by RSD")
     left.legend(fontsize=8)
 
 
