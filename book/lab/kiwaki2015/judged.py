@@ -95,8 +95,7 @@ def highest_ess(runs) -> Verdict:
         f"its ESS is above that of LINEAR {' and '.join(counts)} (trainings)",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    price = "20 minutes (five seeds on PCD(20) at rate 0.002) would show whether it depends on the "
-    return _priced(verdict, price + "base; nine trainings of each model take 6.5 h on two cores")
+    return _priced(verdict, "nine trainings of each model, 6.5 h on two cores, would decide")
 
 
 def uncapped(runs) -> Verdict:
@@ -137,7 +136,8 @@ def gms13_below(runs) -> Verdict:
         f"GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS from the base rate",
         "on six models; from own biases the ESS of single runs are too rough to compare",
     )
-    price = "about 13.5 h on two cores would decide: nine trainings, and five seeds on PCD(500)"
+    price = "about 13.5 h on two cores would decide: nine trainings, and five seeds on PCD(500); "
+    price += "the models with 500 units were not run from own biases"
     return _priced(verdict, price)
 
 
@@ -151,8 +151,8 @@ def ahead_on_500(runs) -> Verdict:
         "of 988 of 1,000 or more, so that no schedule can show a gain",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds on PCD(500), 7 h on two cores, would decide it there; CD1(500) and "
-    return _priced(verdict, price + "CD25(500) would need models that are harder")
+    price = "five seeds on PCD(500), 7 h on two cores, would decide it there from the base rate; "
+    return _priced(verdict, price + "CD1(500) and CD25(500) would need other models than ours")
 
 
 def gains_less(runs, truths) -> Verdict:
@@ -255,9 +255,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         f"it has the greatest ESS of the three {' and '.join(words)}",
         ", ".join(models),
     )
-    return _priced(
-        verdict, "an hour of seeds at K = 30,000 and 100,000 from own biases would decide"
-    )
+    return _priced(verdict, "two more hours of seeds from own biases, K from 10,000, would decide")
 
 
 def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
@@ -327,7 +325,7 @@ def drops(looks) -> Verdict:
     return depends(UNSTATED, by_reading(looks, ["pcd_20"], judged)).said(
         f"after a tenth of 1,000 steps {said} of the ESS are lost",
         "with every schedule most of the ESS is lost later",
-        "pcd_20",
+        "pcd_20, at two learning rates",
     )
 
 

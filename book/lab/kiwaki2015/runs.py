@@ -16,7 +16,7 @@ from ..verdicts import with_error
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
-    "varopt_pilots", "varopt_rates", "varopt_trainings",
+    "varopt_pilots", "varopt_rates", "varopt_seeds", "varopt_trainings",
 )  # fmt: skip
 BASES = ("base rate", "own biases")
 RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
@@ -178,7 +178,10 @@ def printed_ess(model: str, label: str) -> float:
 
 
 def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
-    """A printed table, ours below each row: log Z (nats), and ESS of 1,000; references first."""
+    """A printed table, ours below each row: log Z (nats), less its reference, and ESS of 1,000.
+
+    References come first. A base that no model was run from has no row.
+    """
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
     known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}
@@ -189,11 +192,16 @@ def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
     ]
     for label in SCHEDULES:
         theirs = {m: source.loc[papers_name(m), label] for m in models}
-        cells = {m: (f"{x['logz_hat']:.3f}", f"{x['ess']:.0f}") for m, x in theirs.items()}
+        cells = {
+            m: (f"{x['logz_hat']:.3f}{_less(x['logz_hat'], of_paper[m])}", f"{x['ess']:.0f}")
+            for m, x in theirs.items()
+        }
         rows.append(_row(label, "printed", cells))
         for base in BASES:
-            cells = {m: _our_cells(found(runs, m, label, base=base)) for m in models}
-            rows.append(_row(label, f"ours, {base}", cells))
+            ours = {m: found(runs, m, label, base=base) for m in models}
+            if any(map(len, ours.values())):
+                cells = {m: _our_cells(of, reference[m].log_z) for m, of in ours.items()}
+                rows.append(_row(label, f"ours, {base}", cells))
     return pd.DataFrame(rows)
 
 
@@ -204,14 +212,22 @@ def _row(label: str, whose: str, cells: dict[str, tuple[str, str]]) -> dict:
     return row
 
 
-def _our_cells(rows) -> tuple[str, str]:
+def _less(log_z: float, reference: float) -> str:
+    """How far log Z is from the reference, in brackets, if that is known."""
+    return f" ({log_z - reference:+.3f})".replace("-", "−") if math.isfinite(reference) else ""
+
+
+def _our_cells(rows, reference: float) -> tuple[str, str]:
     if rows.empty:
         return "–", "–"
-    log_z = tables.with_error(rows["log_z"].mean(), rows["std_error"].mean() / math.sqrt(len(rows)))
+    value = rows["log_z"].mean()
+    log_z = tables.with_error(value, rows["std_error"].mean() / math.sqrt(len(rows)))
+    log_z += _less(value, reference)
     share = ess(rows)
     size = 1000 * math.exp(share.value)
+    error = size * share.std_error
     fewer = "" if rows["n_chains"].iloc[0] == 1000 else "*"
-    return log_z, f"{size:.0f} ± {size * share.std_error:.0f}{fewer}"
+    return log_z, f"{size:.0f} ± {error:.{0 if error >= 1 else 1}f}{fewer}"
 
 
 def printed_spread() -> Measured:
