@@ -104,8 +104,9 @@ def consistent() -> str:
     wrong, most = int(found["wrong"].sum()), trust.share_interval(found["wrong"].sum(), len(found))
     return (
         f"On test models whose log Z is known, {wrong or 'none'} of {len(found)} consistent values "
-        f"{'was' if wrong < 2 else 'were'} wrong. With 95% confidence, at most {most[1]:.0%} of "
-        "such values are wrong."
+        f"{'was' if wrong < 2 else 'were'} off by more than four standard errors and 0.05 nats, "
+        f"so that at most {most[1]:.1%} of such values are (95% interval). Models built to deceive can "
+        "still fool it ({doc}`check/calibration`)."
     )
 
 

@@ -341,12 +341,12 @@ def rounded_up(value: float) -> float:
 
 
 def steps_needed(last: Evidence) -> str:
-    """The steps that +- 0.05 takes."""
+    """How many steps give +- 0.05."""
     factor = factor_needed(last)
     if last.passed and factor <= 1:
-        return f"{last.n_steps:,} steps would do for an interval of ± 0.05"
+        return f"the {last.n_steps:,} steps of this run are enough for an interval of about ± 0.05"
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
-        return "no number of steps is in sight for an interval of ± 0.05"
+        return "no number of steps is in sight for an interval of about ± 0.05"
     least = "at least " if last.forward.ess < MINIMUM_ESS else ""
-    return f"an interval of ± 0.05 takes {least}{rounded_up(steps):,.0f} steps"
+    return f"an interval of about ± 0.05 takes {least}{rounded_up(steps):,.0f} steps"

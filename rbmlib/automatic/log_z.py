@@ -58,9 +58,9 @@ def log_z(
     Parameters
     ----------
     rbm : RBM or Path
-        A fitted BernoulliRBM of scikit-learn is taken too. Modes are sought if all units are Binary
-        or Spin, or if Gaussian units are visible and Binary ones hidden. For a path no modes are
-        sought, and it has one base, so that its best verdict is "consistent".
+        A fitted BernoulliRBM of scikit-learn is also accepted. Modes are sought if all units are
+        Binary or Spin, or if Gaussian units are visible and Binary ones hidden. For a path no modes
+        are sought, and it has one base, so that its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
         is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
@@ -91,12 +91,12 @@ def log_z(
         `reason` a sentence that says why; a `ConvergenceWarning` comes with the last two.
         ``details["lower_bound"]`` and ``details["upper_bound"]`` hold (value, standard error) of
         bounds in expectation, ``details["best_lower_bound"]`` the highest of a sum over states and
-        of mean fields, ``details["checks"]`` what was checked, and ``details["steps"]`` what an
-        interval of +- 0.05 takes. Where a check failed `std_error` holds the largest disagreement,
-        and `interval` is what remains: log Z is above its lower end (97.5%, by Markov's inequality
-        or a lower bound), and below its upper end as far as the reverse run knows, which is
-        infinite where something was missed. `log_z` is then the best lower bound, if the runs lie
-        below it.
+        of mean fields, ``details["checks"]`` what was checked, and ``details["steps"]`` how many
+        steps an interval of about +- 0.05 takes. Where a check failed `std_error` holds the largest
+        disagreement, and `interval` is what remains: log Z is above its lower end (97.5%, by
+        Markov's inequality or a lower bound), and below its upper end as far as the reverse run
+        knows, which is infinite where something was missed. `log_z` is then the best lower bound,
+        if the runs lie below it.
 
     Raises
     ------

@@ -24,7 +24,7 @@ def exact(rbm) -> Estimate:
         With at most 2**30 states of one of the layers, or of each part that no weight connects to
         the others (a ValueError beyond); a further unit doubles the time (64 x 24 takes a second).
         Or a `LeakyRBM` with orthogonal columns of weights, or another model with `exact_log_z()`. A
-        fitted BernoulliRBM of scikit-learn is taken too.
+        fitted BernoulliRBM of scikit-learn is also accepted.
 
     Returns
     -------

@@ -52,7 +52,7 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
     Parameters
     ----------
     rbm : RBM
-        A fitted BernoulliRBM of scikit-learn is taken too.
+        A fitted BernoulliRBM of scikit-learn is also accepted.
     n_samples : int
     rng : int, Generator or None
 

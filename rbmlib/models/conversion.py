@@ -67,7 +67,7 @@ def from_state_dict(
     Parameters
     ----------
     state : mapping of names to tensors or arrays
-        The parameters are told by their names, whatever their case and prefix ("rbm.W"):
+        The parameters are recognised by their names, whatever their case and prefix ("rbm.W"):
         weights, such as W or weight; visible biases, such as v_bias, visible_bias or bv; hidden
         biases likewise. Each bias may be (n,), (1, n) or (n, 1).
     layout : {"visible_hidden", "hidden_visible"}, optional
@@ -79,8 +79,8 @@ def from_state_dict(
         Which keys are weights, visible_bias and hidden_bias, of a state that holds more or has
         other names. Or a word, "weights=J,visible_bias=u,hidden_bias=v".
     units : {"bits", "spins"}, optional
-        The units of both layers, 0 and 1 or -1 and +1, which weights and biases do not tell. None:
-        as an entry ``units`` of the state says, or bits.
+        The units of both layers, 0 and 1 or -1 and +1, which weights and biases do not reveal.
+        None: as an entry ``units`` of the state says, or bits.
 
     Raises
     ------

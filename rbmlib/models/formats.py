@@ -2,12 +2,12 @@
 
 Files of this library are .npz that name the kinds of their layers; those of earlier versions have
 a mark in their place: ``leakiness``, or none. HDF5 of programs that name
-their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are told
-by their names, without case, dots, underscores and prefixes such as "rbm.". What a name leaves open
-is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the reverse in
-others. One array more is refused unless the caller names the three, as it may be a part of another
-model. Weights and biases do not tell their units: both layers are `Binary` unless the caller or an
-entry ``units`` says otherwise. Nothing in a file is executed.
+their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are
+recognised by their names, without case, dots, underscores and prefixes such as "rbm.". What a name
+leaves open is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the
+reverse in others. One array more is refused unless the caller names the three, as it may be a part
+of another model. Weights and biases do not reveal their units: both layers are `Binary` unless the
+caller or an entry ``units`` says otherwise. Nothing in a file is executed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _role(key: str) -> str | None:
 
 
 def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
-    """The keys of weights and biases: ``names``, or told by their names.
+    """The keys of weights and biases: ``names``, or recognised by their names.
 
     Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
     """
@@ -86,7 +86,7 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
         alike = [key for key in rest if math.prod(np.shape(arrays[key])) == n]
         if role in unclear and len(alike) == 1:
             found[role] = alike[0]
-    held += f", names that do not tell {', '.join(unclear)}" * bool(unclear)
+    held += f"; no name is recognised as {' or '.join(unclear)}" * bool(unclear)
     raise ValueError(
         f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
         "more may be a part of another model. If none is, say which are the three: names="

@@ -31,7 +31,7 @@ class GeometricPath(Polyline):
     ----------
     rbm : RBM
         The target, with hidden units of any kind but `LeakyReLU` (a `LeakyRBM` takes
-        `LeakinessPath`); a fitted one of scikit-learn is taken too.
+        `LeakinessPath`); a fitted one of scikit-learn is also accepted.
     base : array (n_visible,), RBM, "mean_field" or None
         Visible biases (`base_rate` of training data is the best known choice), a whole RBM with
         zero weights, a fit that needs no data (`mean_field_bias`; of Gaussian units N(b, I)), or
