@@ -1,12 +1,11 @@
 """Files of models, and which array is which parameter in those of other programs.
 
 Files of this library are .npz that name the kinds of their layers; those of earlier versions have
-a mark in their place: ``leakiness``, or none. HDF5 of programs that name
-their layers is for `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are
-recognised by their names, without case, dots, underscores and prefixes such as "rbm.". What a name
-leaves open is not guessed: "a" and "b" are the visible and the hidden bias of some programs, and the
-reverse in others. One array more is refused unless the caller names the three, as it may be a part
-of another model. Weights and biases do not reveal their units: both layers are `Binary` unless the
+a mark in their place: ``leakiness``, or none. HDF5 of programs that name their layers is for
+`hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are recognised by their names,
+without case, dots, underscores and prefixes such as "rbm.". What a name leaves open is not guessed:
+"a" and "b" are the visible and the hidden bias of some programs, and the reverse in others. One
+array more is refused unless the caller names the three, as it may be a part of another model. Weights and biases do not reveal their units: both layers are `Binary` unless the
 caller or an entry ``units`` says otherwise. Nothing in a file is executed.
 """
 
