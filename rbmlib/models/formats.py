@@ -5,8 +5,9 @@ a mark in their place: ``leakiness``, or none. HDF5 of programs that name their 
 `hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are recognised by their names,
 without case, dots, underscores and prefixes such as "rbm.". What a name leaves open is not guessed:
 "a" and "b" are the visible and the hidden bias of some programs, and the reverse in others. One
-array more is refused unless the caller names the three, as it may be a part of another model. Weights and biases do not reveal their units: both layers are `Binary` unless the
-caller or an entry ``units`` says otherwise. Nothing in a file is executed.
+array more is refused unless the caller names the three, as it may be a part of another model.
+Weights and biases do not reveal their units: both layers are `Binary` unless the caller or an entry
+``units`` says otherwise. Nothing in a file is executed.
 """
 
 from __future__ import annotations
