@@ -23,7 +23,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def jensen_gap(own: Own):
-    """Chains above the mean of log w carry the mean weight, the more so the wider they scatter."""
+    """Chains with a large log w dominate the mean weight, the more so the more log w varies."""
     first = own.number("variance", 0.5, 6.0)
     for variance in (first, first + 1.7, 0.0):
         yield (variance,), variance / 2, {
@@ -38,7 +38,7 @@ ais = line.ais._replace(kind="coding", points=3)
 
 @task("experiment", 3)
 def enclosed(answer, own: Own):
-    """Forward chains lag behind on one side, reverse chains on the other."""
+    """Forward chains are too low on average, and reverse chains are too high."""
     low, high = numbers(answer, (2,), "the pair")
     require(low < high, "give the lower end first")
     require(low < own.log_z + 0.02, "the lower end is above log Z: is it the mean of log w?")
@@ -60,7 +60,7 @@ def lost_hill(own: Own):
 
 @function("trap", 3)
 def from_above(own: Own):
-    """Going down multiplies by inverse ratios: exp(-R), not exp(R), is right on average."""
+    """Reverse chains estimate 1/Z: the mean of exp(-R) is unbiased, that of exp(R) is not."""
     r = reverse_r(own)
     yield (r,), -logmeanexp(-r), {
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
@@ -76,7 +76,7 @@ def stable(own: Own):
 
 
 two_bases = letter(
-    "b", "A chain can only follow a mode that its base has a share in.",
+    "b", "A chain can only find a mode to which its base gives some probability.",
     a="all of these chains have the same number of steps",
     c="the upper rows differ in where the steps are, and most of their chains are low",
     d="the chains of the lower rows are from the same model",

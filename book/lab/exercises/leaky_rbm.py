@@ -50,7 +50,7 @@ def score(own: Own):
 
 @function("coding", 3, atol=1e-7)
 def project(own: Own):
-    """Only directions that are stretched by too much make the density grow without end."""
+    """Only directions with a singular value of 1 or more make the density grow without limit."""
     weights = own.rng("project").normal(size=(7, 4)) * 0.6
     left, sizes, right = np.linalg.svd(weights, full_matrices=False)
     largest = float(np.sort(sizes)[1:3].mean())
@@ -76,7 +76,7 @@ def one_unit(own: Own):
 
 @number("trap", 0, within=0.05)
 def printed_sign(own: Own):
-    """Each visible unit has a factor of root two pi, which was turned upside down."""
+    """Each visible unit contributes a factor √(2π), which was printed as its inverse."""
     return GIVEN["layers"](own)[0] * np.log(2 * np.pi), {}
 
 

@@ -24,7 +24,7 @@ from .checker import Own, each_named, function, numbers, require, states, task
 
 N_CHAINS = 4000
 FEW = np.linspace(0, 1, 7)
-LADDER = np.linspace(0, 1, 6)
+BETAS = np.linspace(0, 1, 6)
 COLUMN = np.linspace(0, 1, 12)[:, None]
 WITH_COLUMN = "with one β for each row, your answer"
 step = partial(function, "step", 1)
@@ -208,7 +208,7 @@ def _weighed_late(m, b0, betas, n, rng):
 
 @step()
 def ais(own: Own):
-    """The weight is taken before the move, so that each ratio is of the state that earned it."""
+    """The weight is updated before the move, at a state that was drawn for the old β."""
     m = own.model
     far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # so that its start is seen
     base = GeometricPath(m, base=far).log_z_base
@@ -350,17 +350,17 @@ def tempered(m, b0, betas, guess, n_chains, n_sweeps, rng):
 
 @step()
 def temper(own: Own):
-    guess = own.log_z_at(LADDER) + np.linspace(0, 2.0, LADDER.size)
+    guess = own.log_z_at(BETAS) + np.linspace(0, 2.0, BETAS.size)
 
     def rows(k, delta):
         k, delta = np.asarray(k), np.asarray(delta)
-        require(np.isin(k, range(LADDER.size)).all(), "indices are the whole numbers 0 to 5")
+        require(np.isin(k, range(BETAS.size)).all(), "indices are the whole numbers 0 to 5")
         require(np.all(np.ptp(k, axis=0) > 0), "each chain must change its temperature")
-        at, late = np.eye(LADDER.size)[k.astype(int)][30:], delta[30:, :, None]
-        drawn = at - distribution(delta[30:], LADDER, guess)
+        at, late = np.eye(BETAS.size)[k.astype(int)][30:], delta[30:, :, None]
+        drawn = at - distribution(delta[30:], BETAS, guess)
         return np.concatenate([x.mean(axis=0) for x in (at, drawn, at * late, late)], axis=1)
 
-    yield (own.model, own.base, LADDER, guess, 300, 150), tempered, {
+    yield (own.model, own.base, BETAS, guess, 300, 150), tempered, {
         "the guesses are not used": lambda m, b0, betas, guess, *more:
             tempered(m, b0, betas, 0 * guess, *more),
     }, (
@@ -390,13 +390,13 @@ def averaged(own: Own):
 
 @step()
 def corrected(own: Own):
-    """A guess that was too low is visited too often; the logarithm of the share corrects it."""
+    """If a guess is too low, its β is visited too often, and the share shows how much."""
     rng = own.rng("corrected")
     guess, shares = rng.normal(size=5), rng.dirichlet(3 * np.ones(5), size=8)
     log_c, logs = np.log(shares.mean(axis=0)), np.log(shares).mean(axis=0)
     right = guess + log_c - log_c[0]
     yield (guess, shares), right, {
-        "a guess that is visited too often is too small: add log c": guess - log_c + log_c[0],
+        "at a β visited too often the guess is too small: add log c": guess - log_c + log_c[0],
         "average the shares over chains first, then take the logarithm": guess + logs - logs[0],
         "this is the correction alone: add it to the guesses": right - guess,
     }  # fmt: skip
@@ -438,16 +438,16 @@ def log_terms(own: Own):
 def _mbar_case(own: Own, n: int):
     """Slopes of exact samples, n at each beta, as the terms of MBAR."""
     m, rng, found = own.model, own.rng("mbar"), []
-    for at in map(own.path.at, LADDER):
+    for at in map(own.path.at, BETAS):
         v = sample(at, n, rng).states
         found.append(_slope(m, own.base, v, at.sample_hidden(v, rng)))
-    return np.multiply.outer(np.concatenate(found), LADDER), np.full(LADDER.size, n)
+    return np.multiply.outer(np.concatenate(found), BETAS), np.full(BETAS.size, n)
 
 
 def _uneven_case(own: Own):
     """Terms, uneven counts and guesses."""
     u, counts = _mbar_case(own, 20)
-    return u, counts + np.arange(counts.size), own.rng("guess").normal(size=LADDER.size)
+    return u, counts + np.arange(counts.size), own.rng("guess").normal(size=BETAS.size)
 
 
 @step()
@@ -477,7 +477,7 @@ def mbar(own: Own):
     def left_over(log_z):
         return softmax(u - np.append(0, log_z) + np.log(counts), axis=1).sum(axis=0)[1:] - 150
 
-    right = np.append(0, root(left_over, np.zeros(LADDER.size - 1), tol=1e-13).x)
+    right = np.append(0, root(left_over, np.zeros(BETAS.size - 1), tol=1e-13).x)
     what = "log Z (iterate until a step changes no entry by more than 1e-10)"
     yield (u, counts), right, {}, what
 
@@ -533,8 +533,8 @@ def _sams(m, b0, betas, gains, n_chains, rng):
 
 @step()
 def sams(own: Own):
-    schedule = _gains(1500, 300, LADDER.size, 0.7)
-    yield (own.model, own.base, LADDER, schedule, 60), _sams, {}, (
+    schedule = _gains(1500, 300, BETAS.size, 0.7)
+    yield (own.model, own.base, BETAS, schedule, 60), _sams, {}, (
         "the mean or spread of the guesses is wrong: does each chain have its own, is k drawn "
         "after each sweep, is the gain of each sweep used and divided by the share 1 / n_betas, "
         "and is the first guess kept at 0?"

@@ -114,7 +114,7 @@ def wide_variance(own: Own):
 
 
 memory = letter(
-    "c", "Only chains from different starts can show that each still remembers its own.",
+    "c", "Only chains from different starts can show that each still remembers its start.",
     a="R-hat compares chains from different starts, and it is far above 1.01",
     b="a quiet trace only says that the chain stays where it is",
     d="a tenth is chance; after hundreds of sweeps the share is far above it",

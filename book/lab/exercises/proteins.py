@@ -83,7 +83,7 @@ def best_mutation(own: Own):
 
 @number("trap", 2, within=1e-3)
 def no_letters(own: Own):
-    """Four of eight triples are letters: none on, or one of three."""
+    """Four of the eight patterns of three bits are letters: no bit is 1, or one of three is."""
     n, on = GIVEN["bits"](own)
     none, single = (1 - on) ** 3, on * (1 - on) ** 2
     return n * np.log(none + 3 * single), {
@@ -93,8 +93,8 @@ def no_letters(own: Own):
 
 
 at_fifty = letter(
-    "b", "The bars show how far ten chains are from the mean of all chains, which is too low too.",
-    a="with more chains the bars shrink, and the points stay where they are",
+    "b", "Error bars show how much means of ten chains vary, but not that they are too low.",
+    a="with more chains the error bars shrink, but the mean stays as low as it is",
     c="with 2,000 steps the same base does well",
     d="the dashed line is the same in all panels",
 )  # fmt: skip

@@ -11,8 +11,8 @@ def walk(own: Own):
 
     ``k`` and ``delta`` have the shape (sweeps, chains).
     """
-    guess = own.log_z_at(line.LADDER)
-    given = own.model, own.base, line.LADDER, guess, 200, 60, own.rng("walk")
+    guess = own.log_z_at(line.BETAS)
+    given = own.model, own.base, line.BETAS, guess, 200, 60, own.rng("walk")
     return *line.tempered(*given), guess
 
 
@@ -51,8 +51,8 @@ corrected = line.corrected._replace(kind="coding", points=3)
 def gain(own: Own):
     """Averaging removes the noise of the draw; the noise of the moving chain stays."""
     k, delta, guess = walk(own)
-    last = line.distribution(delta, line.LADDER, guess)[..., -1]
-    at_end = k == line.LADDER.size - 1
+    last = line.distribution(delta, line.BETAS, guess)[..., -1]
+    at_end = k == line.BETAS.size - 1
     counted = at_end.mean(axis=0).var()
     right = last.mean(axis=0).var() / counted
     return right, {
@@ -65,7 +65,7 @@ def gain(own: Own):
 
 @number("trap", 0, within=0.01)
 def equal_guesses(own: Own):
-    """A round with all states but one at the top finds the largest possible rise."""
+    """The rise is largest if all states of a round but one are at the last temperature."""
     chains, sweeps, nats = GIVEN["rounds"](own).values()
     exact = nats / np.log(chains * sweeps)
     right = np.ceil(exact)

@@ -99,7 +99,7 @@ def accepted(own: Own):
 
 @number("trap", 3, within=1e-3)
 def half_turn(own: Own):
-    """After half a turn the energy is exactly what it was, and so is the distance."""
+    """After half a turn the energy and the distance from the mean are what they were."""
     n = GIVEN["turns"](own)
     return 2 * np.sin(np.pi / (2 * n)), {
         "this is the step in the limit of small steps": np.pi / n,
@@ -107,8 +107,8 @@ def half_turn(own: Own):
 
 
 integral = letter(
-    "a", "The rule steps over the climb near the base, and no number of states corrects that.",
+    "a", "Rectangles miss the steep rise near the base, and more states do not correct this.",
     b="more states bring the points closer to the curve, but the rule stays as it is",
     c="the mean of the slopes is steep near the base, at β = 0",
-    d="on the square ladder trapezoids follow the curve",
+    d="if the β are squares of evenly spaced numbers, trapezoids follow the curve",
 )  # fmt: skip

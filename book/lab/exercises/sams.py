@@ -55,13 +55,13 @@ def one_group(own: Own):
 
 @number("trap", 0, within=0.1)
 def report_h100(own: Own):
-    """The spread of chains that have not arrived says how far apart they are, not how far away."""
+    """The spread shows how far these chains are from each other, not from the right value."""
     return standard_errors_off("SAMS", "h100")
 
 
 flood = letter(
-    "b", "A chain that raises the guess where it is cannot stay anywhere.",
+    "b", "A chain that raises the guess at its temperature cannot stay there.",
     a="all guesses begin at 0, and those near β = 1 are the furthest too low",
     c="the chain has no schedule: it goes where its guess is too low",
-    d="after some 200 sweeps it wanders over the whole ladder",
+    d="after some 200 sweeps it visits all inverse temperatures",
 )  # fmt: skip

@@ -28,7 +28,7 @@ log_z = line.log_z._replace(kind="coding", points=3)
 
 @number("experiment", 3, within=0.3)
 def missed(own: Own):
-    """All chains measured the mode where the base put them, and so did their standard error."""
+    """All chains measured the first mode, and their standard error is about this mode alone."""
     _, exact = GIVEN["hills"](own)
     first = 100 * np.log(2)
     return exact - first, {
@@ -39,7 +39,7 @@ def missed(own: Own):
 
 @number("trap", 0, within=0.02)
 def flattered(own: Own):
-    """The same log Z is subtracted for every picture, so each gains what log Z lacks."""
+    """The same log Z is subtracted for every picture, so its error is the same for all."""
     return reference("h20") - report("SAMS", "h20"), {}
 
 

@@ -45,7 +45,7 @@ def lower_bound(own: Own):
 
 @function("coding", 3)
 def second_order(own: Own):
-    """To this order independence leaves out half the variance of the interaction."""
+    """To second order, independent units leave out half the variance of the interaction."""
     v, h = _means(own)
     weights, of_v, of_h = own.model.weights, v - v**2, h - h**2
     right = 0.5 * of_v @ weights**2 @ of_h
@@ -69,7 +69,7 @@ def h500(own: Own):
 
 
 two_states = letter(
-    "d", "An independent pair cannot express both or neither, so it has to choose.",
+    "d", "Independent units cannot be both on or both off together, so the pair keeps one mode.",
     a="mean field keeps one of the two modes and loses the other one",
     b="for a weak weight all states are nearly alike, and the pair is good",
     c="an independent pair cannot have both units on or both off with nothing between",

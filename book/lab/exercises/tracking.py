@@ -87,8 +87,8 @@ def flattered(own: Own):
 
 
 small_gain = letter(
-    "b", "An average over many updates has little noise and is late.",
+    "b", "An average over many updates has little noise, but it lags behind.",
     a="the large gain follows each noisy dot",
-    c="it lies on the other side: log Z rises, and the guess comes after",
+    c="it lies on the other side: log Z rises, and the guess follows later",
     d="noise falls as the gain falls, but lag grows",
 )  # fmt: skip
