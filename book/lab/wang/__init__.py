@@ -16,7 +16,8 @@ from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
-NAMED, LISTED = 3, 12  # readings that a verdict names in its note, and lists
+NAMED = 3  # readings that a verdict names in its note
+LISTED, OF_EACH = 12, 4  # that it lists: all of so many, or so many of each outcome
 reference = cache(load_reference)  # the book's log Z of each model: exact for h10 and h20
 
 
@@ -29,6 +30,12 @@ def printed(method: str) -> pd.DataFrame:
     """ "logz" and "variance" as text, by model, of rows whose method begins so."""
     table = pd.read_csv(datasets.committed("published/report_methods.csv"), dtype=str)
     return table[table["method"].str.startswith(method)].set_index("model")
+
+
+@cache
+def printed_correlations() -> pd.DataFrame:
+    """The table of the Metropolis-Hastings sampler, as text."""
+    return pd.read_csv(datasets.committed("published/report_mh_correlation.csv"), dtype=str)
 
 
 def printed_error(model: str, method: str) -> float:
@@ -54,5 +61,12 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     note = f"{len(agree)} of {len(every)} readings agree{such}. {len(contradict)} contradict it, "
     note += f"{len(unknown)} leave it open"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
-    left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
-    return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))
+    return found._replace(ours=ours, note=note, parts=_listed(found.parts))
+
+
+def _listed(parts: tuple) -> tuple:
+    """All parts of a verdict if they are few, else the first of each outcome."""
+    if len(parts) <= LISTED:
+        return parts
+    by = {o: [part for part in parts if part[2] == o] for o in OUTCOMES}
+    return tuple(part for o in OUTCOMES for part in by[o][:OF_EACH])
