@@ -25,6 +25,7 @@ from rbmbook.verdicts import (
     REPRODUCED,
     Verdict,
     anchor,
+    counts_in_words,
     effect_in_words,
     verdict_cell,
 )
@@ -214,7 +215,8 @@ def as_table(found: Found) -> str:
         if c.name in found:
             v = found[c.name][0]
             effect = effect_in_words(v) or v.words
-            row += [v.outcome, v.ours, effect, f"{1 - v.alpha:g}", v.counts, v.note, v.models]
+            row += [v.outcome, v.ours, effect, f"{1 - v.alpha:g}", counts_in_words(v)]
+            row += [v.note, v.models]
         writer.writerow(row + [""] * (14 - len(row)))
     return file.getvalue()
 

@@ -10,7 +10,7 @@ interval within a margin that is stated beforehand, with a reason.
 **Not stated.** Where the outcome turns on something that the source does not state, the claim
 *depends* (`depends`). So what the source leaves open is varied.
 **Few trainings.** A claim about training belongs to that training as well: the spread over several
-decides it (``n_trainings``), at ``alpha=FEW`` where there are three to five; one leaves it open.
+decides it (``n_trainings``), at ``alpha=FEW`` where there are few; one leaves it open.
 
 Every function takes the name of a row of ``data/published/claims.csv``, and our numbers: a list of
 independent repeats, or a `Measured` that `rbmbook.measured` makes of them.

@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
     words: str = ""  # the effect in words
     models: str = ""  # of ours that stand for those of the source
     parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome, note)
-    counts: str = ""  # how many of these have each outcome, where some may not be listed
+    counts: dict | None = None  # of outcomes, where not all that was judged is in `parts`
 
     def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
         """The same verdict, with our value, the effect in words, or the models that were used."""
@@ -75,7 +75,7 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
         intervals=sum(v.intervals for v in every),
         alpha=max(v.alpha for v in every),
         parts=parts,
-        counts=counted(parts),
+        counts=None,
     )
 
 
@@ -93,7 +93,7 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
         for value, models in by_model.items()
         for model, v in models.items()
     )
-    found = together(by_value)._replace(parts=parts, counts=counted(parts))
+    found = together(by_value)._replace(parts=parts)
     found_on: dict[str, set[str]] = {}
     for models in by_model.values():
         for model, v in models.items():
@@ -107,10 +107,15 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
     return found
 
 
-def counted(parts: tuple) -> str:
+def counted(parts: tuple) -> dict[str, int]:
     """How many parts of a verdict have each outcome."""
     of = Counter(outcome for _, _, outcome, _ in parts)
-    return ", ".join(f"{of[outcome]} {outcome}" for outcome in OUTCOMES if of[outcome])
+    return {outcome: of[outcome] for outcome in OUTCOMES if of[outcome]}
+
+
+def counts_in_words(v: Verdict) -> str:
+    """How many of what a verdict was judged on have each outcome."""
+    return ", ".join(f"{n} {outcome}" for outcome, n in (v.counts or counted(v.parts)).items())
 
 
 def effect_in_words(v: Verdict) -> str:
@@ -170,7 +175,9 @@ def card(v: Verdict) -> str:
     row = claim(v.name)
     effect = effect_in_words(v)
     each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
-    listed = f"{len(v.parts)} shown of {v.counts}" if counted(v.parts) != v.counts else ""
+    listed = ""
+    if v.counts:
+        listed = f"{len(v.parts)} of {sum(v.counts.values())} shown: {counts_in_words(v)}"
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),

@@ -11,7 +11,7 @@ from functools import cache
 import pandas as pd
 
 from rbmbook.datasheet import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, counted, depends
 from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
@@ -61,12 +61,9 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     note = f"{len(agree)} of {len(every)} readings agree{such}. {len(contradict)} contradict it, "
     note += f"{len(unknown)} leave it open"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
-    return found._replace(ours=ours, note=note, parts=_listed(found.parts))
-
-
-def _listed(parts: tuple) -> tuple:
-    """All parts of a verdict if they are few, else the first of each outcome."""
-    if len(parts) <= LISTED:
-        return parts
-    by = {o: [part for part in parts if part[2] == o] for o in OUTCOMES}
-    return tuple(part for o in OUTCOMES for part in by[o][:OF_EACH])
+    found = found._replace(ours=ours, note=note)
+    if len(found.parts) <= LISTED:
+        return found
+    by = {o: [part for part in found.parts if part[2] == o] for o in OUTCOMES}
+    first = tuple(part for o in OUTCOMES for part in by[o][:OF_EACH])
+    return found._replace(parts=first, counts=counted(found.parts))
