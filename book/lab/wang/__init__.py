@@ -16,8 +16,7 @@ from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
-NAMED = 3  # readings that a verdict names in its note
-LISTED, OF_EACH = 12, 4  # that it lists: all of so many, or so many of each outcome
+NAMED, LISTED = 3, 12  # readings that a verdict names in its note, and lists
 reference = cache(load_reference)  # the book's log Z of each model: exact for h10 and h20
 
 
@@ -64,6 +63,7 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     found = found._replace(ours=ours, note=note)
     if len(found.parts) <= LISTED:
         return found
-    by = {o: [part for part in found.parts if part[2] == o] for o in OUTCOMES}
-    first = tuple(part for o in OUTCOMES for part in by[o][:OF_EACH])
-    return found._replace(parts=first, counts=counted(found.parts))
+    counts = counted(found.parts)
+    by = {o: [part for part in found.parts if part[2] == o] for o in counts}
+    first = tuple(part for some in by.values() for part in some[: LISTED // len(counts)])
+    return found._replace(parts=first, counts=counts)

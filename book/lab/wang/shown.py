@@ -9,6 +9,7 @@ from rbmbook import measured as ms
 from rbmbook import plots
 from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
+from rbmbook.verdicts import shown as in_words
 
 from . import MODELS, printed, printed_correlations, printed_error, programs, tap, truth
 from .programs import Stored
@@ -71,8 +72,8 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
-            "model": "", "": f"ours, {len(three)} calls", "TAP2": pm(tap.mean_of(two)),
-            "TAP2 variance": number(tap.spread(two)), "TAP3": pm(tap.mean_of(three)),
+            "model": "", "": f"ours, {len(three)} calls", "TAP2": in_words(tap.mean_of(two)),
+            "TAP2 variance": number(tap.spread(two)), "TAP3": in_words(tap.mean_of(three)),
             "TAP3 variance": number(tap.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
