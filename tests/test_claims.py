@@ -106,7 +106,7 @@ def folder(tmp_path):
 def test_the_page_counts_links_and_lists_what_the_notebooks_found(check_page, folder):
     found = verdicts_of(folder)
     counts = check_page.counts(found)
-    assert "Of 2 claims of three papers: <b>1</b> reproduced, <b>0</b> depends" in counts
+    assert "Of 2 claims of three papers: <b>1</b> are reproduced, <b>0</b> depend on" in counts
     row = re.search(r"the three papers</th>(.*?)</tr>", counts)[1]
     assert re.findall(r"<td>(\d+)", row) == ["1", "0", "1", "0", "2"]
     report = re.search(r"report\)</th>(.*?)</tr>", counts)[1]
@@ -119,11 +119,10 @@ def test_the_page_counts_links_and_lists_what_the_notebooks_found(check_page, fo
     assert listed.count("<li id=") == len(claims())
     assert listed.count("no verdict here") == len(claims()) - 3
     assert 'href="check/wang.html#wang-mh-table"' in listed
-    assert (
-        f"3 of {len(claims())} claims have a verdict in this run, and they rest on 3 intervals"
-        in (check_page.how_sure(found))
-    )
-    assert "about 0.1 false ones" in check_page.how_sure(found)  # 2 × 0.05 + 0.001
+    sure = check_page.how_sure(found)
+    assert f"3 of {len(claims())} claims have a verdict in this run" in sure
+    assert "they rest on 3 intervals" in sure
+    assert "about 0.001 of the 1 intervals of level 99.9% and 0.1 of the 2 intervals" in sure
 
 
 def test_every_name_that_a_claim_has_had_leads_to_its_card(check_page, folder):

@@ -345,7 +345,7 @@ def test_make_exercises_writes_both_kinds(tmp_path, monkeypatch, read_notebook):
         assert role not in str(student)
 
 
-# A student's models and numbers stay the same for ever: a sum of each, for the name "ada".
+# A student's models and numbers stay the same forever: a sum of each, for the name "ada".
 FOR_EVER = {
     ("start", "hills"): -79.2368291, ("mcmc_basics", "distributions"): -0.172879814,
     ("mcmc_basics", "chain"): 259.39702, ("mcmc_basics", "spread"): 3.6,

@@ -17,12 +17,29 @@ from pathlib import Path
 
 from rbmbook.claims import COURSE_REPORT, SOURCES, claims
 from rbmbook.notebooks import by_name, notebooks, verdicts_of
-from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell
+from rbmbook.verdicts import (
+    CONTRADICTED,
+    DEPENDS,
+    OPEN,
+    OUTCOMES,
+    REPRODUCED,
+    Verdict,
+    anchor,
+    counts_in_words,
+    effect_in_words,
+    verdict_cell,
+)
 
 COUNTS, PLACES, CLAIMS, SURE = (
     f"<!-- check: {x} -->" for x in ("counts", "places", "claims", "how sure")
 )
 TABLE = "claims_with_verdicts.csv"
+IN_A_SENTENCE = {
+    REPRODUCED: "are reproduced",
+    DEPENDS: "depend on something left open",
+    CONTRADICTED: "are contradicted",
+    OPEN: "remain open",
+}
 LABELLED = re.compile(r"(?m)^\(([a-z]+-(?:table|figure|section)-[\w-]+)\)=\n+#+ +(.+)$")
 
 # Pages that were, and the notebook with their contents. Every notebook was once in this folder.
@@ -86,7 +103,7 @@ def counts(found: Found) -> str:
         numbers = "".join(f"<td>{of[o]}</td>" for o in OUTCOMES)
         rows.append(f'<tr><th scope="row">{name}</th>{numbers}<td>{of.total()}</td></tr>')
     head = "".join(f'<th scope="col">{verdict_cell(o)}</th>' for o in OUTCOMES)
-    lead = ", ".join(f"<b>{papers[o]}</b> {o}" for o in OUTCOMES)
+    lead = ", ".join(f"<b>{papers[o]}</b> {IN_A_SENTENCE[o]}" for o in OUTCOMES)
     return (
         f'<p class="v-lead">Of {papers.total()} claims of three papers: {lead}. The claims of a '
         'course report are counted apart.</p><div class="v-scroll"><table class="v-counts">'
@@ -164,13 +181,20 @@ def address(name: str, found: Found) -> str:
 def how_sure(found: Found) -> str:
     """Markdown: how many intervals the verdicts rest on, and how many may be false."""
     judged = [v for v, _ in found.values()]
-    wrong = sum(v.intervals * v.alpha for v in judged)
+    n_intervals = Counter()
+    for v in judged:
+        n_intervals[v.alpha] += v.intervals
+    wrong = " and ".join(
+        f"{n * alpha:.2g} of the {n:,} intervals of level {100 * (1 - alpha):g}%"
+        for alpha, n in sorted(n_intervals.items())
+        if n
+    )
     return (
         f"{len(judged)} of {len(claims())} claims have a verdict in this run, and they rest on "
-        f"{sum(v.intervals for v in judged)} intervals. A verdict can be false only if one of its "
-        f"intervals misses the truth; so about {wrong:.2g} false ones, at most, are to be expected "
-        "where repeats are normal, however they depend on one another. Repeats that are very "
-        "skewed miss more often (up to 4% of intervals of level 99.9% in simulations)."
+        f"{n_intervals.total():,} intervals. A verdict can be false only if one of its intervals "
+        f"misses the truth. Where repeats are normal, about {wrong or 'none'} are expected to miss "
+        "it, however they depend on one another. Repeats that are very skewed miss more often (up "
+        "to 4% of intervals of level 99.9% in simulations)."
     )
 
 
@@ -184,15 +208,16 @@ def as_table(found: Found) -> str:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(
         ["name", "source", "place", "claim", "printed", "measure", "left_open", "verdict", "ours",
-         "effect", "interval_level", "note", "models"]
+         "effect", "interval_level", "cases", "note", "models"]
     )  # fmt: skip
     for c in claims().values():
         row = [c.name, c.source, c.place, c.claim, c.printed, c.measure, c.open]
         if c.name in found:
             v = found[c.name][0]
-            effect = f"{in_brackets(v.effect, v.low, v.high)} {v.unit}".strip() or v.words
-            row += [v.outcome, v.ours, effect, f"{1 - v.alpha:g}", v.note, v.models]
-        writer.writerow(row + [""] * (13 - len(row)))
+            effect = effect_in_words(v) or v.words
+            row += [v.outcome, v.ours, effect, f"{1 - v.alpha:g}", counts_in_words(v)]
+            row += [v.note, v.models]
+        writer.writerow(row + [""] * (14 - len(row)))
     return file.getvalue()
 
 

@@ -8,9 +8,9 @@ the truth, which it does with a chance of at most ``alpha``. That two numbers ar
 interval within a margin that is stated beforehand, with a reason.
 
 **Not stated.** Where the outcome turns on something that the source does not state, the claim
-*depends* (`depends`). A setting that the source leaves open is never held fixed.
+*depends* (`depends`). So what the source leaves open is varied.
 **Few trainings.** A claim about training belongs to that training as well: the spread over several
-decides it (``n_trainings``), at ``alpha=FEW`` where there are three to five; one leaves it open.
+decides it (``n_trainings``), at ``alpha=FEW`` where there are few; one leaves it open.
 
 Every function takes the name of a row of ``data/published/claims.csv``, and our numbers: a list of
 independent repeats, or a `Measured` that `rbmbook.measured` makes of them.
@@ -84,8 +84,9 @@ def effect(
 
     ``size`` is what the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)); an
     effect of the claimed sign and of another size is reproduced, with a note. ``matters`` is the
-    least effect that would matter, a difference above 0 or a factor above 1, stated beforehand with
-    its ``reason``: an interval that reaches it nowhere contradicts the claim.
+    smallest effect that matters, a difference above 0 or a factor above 1, stated beforehand with
+    its ``reason``, which the verdict sets behind it ("..., a fifth fewer sweeps"): an interval that
+    reaches it nowhere contradicts the claim.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
@@ -94,7 +95,7 @@ def effect(
     outcome, note = found.in_region(*sign), ""
     if matters is not None:
         least = _margin_on(matters, reason, ours.scale)
-        note = f"least effect that would matter: {_amount(least, ours.scale)}, {reason}"
+        note = f"smallest effect that matters: {_amount(least, ours.scale, unit)}, {reason}"
         if outcome == OPEN and (found.high < least if direction == 1 else found.low > -least):
             outcome = CONTRADICTED
     if size is not None:
@@ -311,16 +312,16 @@ def _words(name: str, value) -> str:
     return value
 
 
-def _amount(x: float, scale: str) -> str:
-    return f"a factor of {math.exp(x):.3g}" if scale == "log" else f"{x:.3g}"
+def _amount(x: float, scale: str, unit: str) -> str:
+    return f"a factor of {math.exp(x):.3g}" if scale == "log" else f"{x:.3g} {unit}".strip()
 
 
 def _power_note(found: Effect, note: str, unit: str) -> str:
     if found.could_see == math.inf:
         said = "power: none, as repeats that are all equal show no error"
     else:
-        seen = f"{_amount(found.could_see, found.scale)} {unit}".strip()
-        said = f"power: an effect of {seen} would have been seen"
+        said = f"power: an effect of {_amount(found.could_see, found.scale, unit)} "
+        said += "would have been seen"
     return said + (f"; {note}" if note else "")
 
 

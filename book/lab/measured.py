@@ -1,10 +1,10 @@
 """What was measured, ready to be judged: a value with its error, from independent repeats.
 
-An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where a claim rests on three to
-five trainings, with which the wider one could decide nothing. A verdict can be false only if its
-interval misses the truth; so the expected number of false ones is at most the sum of the alphas,
-however the verdicts depend on one another. This holds for means of normal values; the ends of
-Student's interval for skewed ones miss more often (`share_of` is for zeros and ones).
+An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where repeats (trainings, runs
+behind an ESS, times) are so few that the wider one could decide nothing. A verdict can be false
+only if its interval misses the truth; so the expected number of false ones is at most the sum of
+the alphas, however the verdicts depend on one another. This holds for means of normal values; the
+ends of Student's interval for skewed ones miss more often (`share_of` is for zeros and ones).
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ class Verdict(NamedTuple):
     words: str = ""  # the effect in words
     models: str = ""  # of ours that stand for those of the source
     parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome, note)
+    counts: dict | None = None  # of outcomes, where not all that was judged is in `parts`
 
     def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
         """The same verdict, with our value, the effect in words, or the models that were used."""
@@ -62,16 +63,19 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     order = (CONTRADICTED, OPEN, DEPENDS, REPRODUCED)
     worst = min((v.outcome for v in every), key=order.index)
     notes = {v.note for v in every if v.outcome == worst}
-    found = [f"{case}: {_found(v)}" for case, v in cases.items()]
+    found = [f"{case}: {_found(v)}" for case, v in cases.items() if _found(v)]
+    parts = tuple(_part(case, v) for case, v in cases.items())
     return every[0]._replace(
         outcome=worst,
-        ours=ours or ("; ".join(found) if len(found) <= AT_SIGHT else ""),
+        ours=ours or ("; ".join(found) if len(cases) <= AT_SIGHT else ""),
         effect=math.nan,
         low=math.nan,
         high=math.nan,
         note=notes.pop() if len(notes) == 1 else "",
         intervals=sum(v.intervals for v in every),
-        parts=tuple(_part(case, v) for case, v in cases.items()),
+        alpha=max(v.alpha for v in every),
+        parts=parts,
+        counts=None,
     )
 
 
@@ -103,9 +107,25 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
     return found
 
 
-def _found(v: Verdict) -> str:
+def counted(parts: tuple) -> dict[str, int]:
+    """How many parts of a verdict have each outcome."""
+    of = Counter(outcome for _, _, outcome, _ in parts)
+    return {outcome: of[outcome] for outcome in OUTCOMES if of[outcome]}
+
+
+def counts_in_words(v: Verdict) -> str:
+    """How many of what a verdict was judged on have each outcome."""
+    return ", ".join(f"{n} {outcome}" for outcome, n in (v.counts or counted(v.parts)).items())
+
+
+def effect_in_words(v: Verdict) -> str:
+    """The effect with its interval and its unit; nothing where there is no number."""
     effect = in_brackets(v.effect, v.low, v.high)
-    return f"{effect} {v.unit}".strip() if effect else v.ours
+    return f"{effect} {v.unit}".strip() if effect else ""
+
+
+def _found(v: Verdict) -> str:
+    return effect_in_words(v) or v.ours
 
 
 def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
@@ -153,13 +173,16 @@ def anchor(name: str) -> str:
 def card(v: Verdict) -> str:
     """HTML: the claim; our value, the effect in words and the verdict; the rest in a fold."""
     row = claim(v.name)
-    effect = f"{in_brackets(v.effect, v.low, v.high)} {v.unit}".strip()
+    effect = effect_in_words(v)
     each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
+    listed = ""
+    if v.counts:
+        listed = f"{len(v.parts)} of {sum(v.counts.values())} shown: {counts_in_words(v)}"
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
         f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
-        "on each": f"<ul>{each}</ul>" if each else "",
+        "on each": f"{listed}<ul>{each}</ul>" if each else "",
         "left open": html.escape(row.open),
         "our models": html.escape(v.models),
     }

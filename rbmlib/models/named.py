@@ -87,8 +87,8 @@ class LeakyRBM(RBM):
 
     The paper samples v given h from N(b + W h, I). That is not p(v | h) of any model with this
     p(h | v) unless c = 1: the variance of h_j depends on the sign of x_j(v), and with it the
-    constant that normalises p(h | v). So `gibbs` has a stationary law of its own, close to the
-    model but not equal to it. `LeakinessPath` offers transitions that are exact.
+    constant that normalises p(h | v). So `gibbs` has a stationary distribution of its own, close to
+    the model but not equal to it. `LeakinessPath` offers transitions that are exact.
 
     The arguments are those of `BernoulliRBM`, and the leakiness; biases are zero by default.
 

@@ -1,10 +1,10 @@
 """Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
 
-**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary law
-of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of q(k | x) over the
-states reached from beta_j (RSD); the moves into a beta are as many as those out of it, so that q is
-stationary though states remember. **Figure 4** draws states again from a long run, so that RTS, TS,
-TI and MBAR read the same independent states.
+**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary
+distribution of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of
+q(k | x) over the states reached from beta_j (RSD); the moves into a beta are as many as those out
+of it, so that q is stationary though states remember. **Figure 4** draws states again from a long
+run, so that RTS, TS, TI and MBAR read the same independent states.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
 
 
 def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
-    """Estimate log Z from the stationary law of the transitions of beta, "rsd" or counted ("sd").
+    """Estimate log Z from the stationary distribution of beta, by "rsd" or by counts ("sd").
 
     Every sweep of ``conditional="joint"`` is kept in the sample; groups of chains are left out in
     turn for the error bar (jackknife). ``converged`` is False if a beta was never left, so that P
-    has no single stationary law, or if chains made fewer than two round trips on average.
+    has no single stationary distribution, or if chains made fewer than two round trips on average.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
@@ -72,7 +72,7 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
-        text = "some betas were never visited, so that there is no single stationary law"
+        text = "some betas were never visited, so that there is no single stationary distribution"
         checks.insert(0, Check(text, False))
     return finished(
         kind, whole[-1], std_error, checks, n,
@@ -100,7 +100,7 @@ def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
 
 
 def stationary(moves) -> np.ndarray:
-    """Stationary law of the moves (K, K), rows normalised; NaN where there is no single one."""
+    """Stationary distribution of the moves (K, K), rows normalised; NaN without a single one."""
     total = moves.sum(axis=1)
     if not (total > 0).all():
         return np.full(len(moves), np.nan)

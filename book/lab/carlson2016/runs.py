@@ -14,7 +14,7 @@ from ..stored import is_stored, stored_results
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = {"rts": "RTS", "rts_from_rounds": "RTS", "ais": "AIS", "raise": "RAISE"}
 METHODS |= {"reverse_ais": "reverse AIS"}
-READINGS = {  # what beta is drawn given, and the first sweeps of a round that are not used
+READINGS = {  # the variables that beta is conditioned on, and the first sweeps left out of a round
     f"{given}, {left_out or 'all'} {'left out' if left_out else 'sweeps'}": (how, left_out)
     for left_out in (0, 10, 20, 25)
     for given, how in (("v and h", "joint"), ("v", "marginal"))

@@ -127,7 +127,7 @@ def states(n: int) -> np.ndarray:
 
 
 class Own:
-    """Models, bases and random numbers of a student; the same name has the same ones for ever."""
+    """Models, bases and random numbers of a student; the same name has the same ones forever."""
 
     def __init__(self, name: str):
         if not isinstance(name, str) or not name.strip():

@@ -11,7 +11,7 @@ from functools import cache
 import pandas as pd
 
 from rbmbook.datasheet import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, counted, depends
 from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
@@ -29,6 +29,12 @@ def printed(method: str) -> pd.DataFrame:
     """ "logz" and "variance" as text, by model, of rows whose method begins so."""
     table = pd.read_csv(datasets.committed("published/report_methods.csv"), dtype=str)
     return table[table["method"].str.startswith(method)].set_index("model")
+
+
+@cache
+def printed_correlations() -> pd.DataFrame:
+    """The table of the Metropolis-Hastings sampler, as text."""
+    return pd.read_csv(datasets.committed("published/report_mh_correlation.csv"), dtype=str)
 
 
 def printed_error(model: str, method: str) -> float:
@@ -54,5 +60,10 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     note = f"{len(agree)} of {len(every)} readings agree{such}. {len(contradict)} contradict it, "
     note += f"{len(unknown)} leave it open"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
-    left = [part for part in found.parts if part[2] != CONTRADICTED] or list(found.parts)
-    return found._replace(ours=ours, note=note, parts=tuple(left[:LISTED]))
+    found = found._replace(ours=ours, note=note)
+    if len(found.parts) <= LISTED:
+        return found
+    counts = counted(found.parts)
+    by = {o: [part for part in found.parts if part[2] == o] for o in counts}
+    first = tuple(part for some in by.values() for part in some[: LISTED // len(counts)])
+    return found._replace(parts=first, counts=counts)

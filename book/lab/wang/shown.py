@@ -9,8 +9,9 @@ from rbmbook import measured as ms
 from rbmbook import plots
 from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
+from rbmbook.verdicts import shown as in_words
 
-from . import MODELS, printed, printed_error, programs, tap, truth
+from . import MODELS, printed, printed_correlations, printed_error, programs, tap, truth
 from .programs import Stored
 
 
@@ -19,16 +20,20 @@ def correlations(stored: pd.DataFrame) -> pd.DataFrame:
     ours = dict(list(pick(stored, points=50_000).groupby("rule", sort=False)["correlation"]))
 
     def row(line):
-        found = {how: x[: int(line["n_runs"])] for how, x in ours.items()}
+        n, tenfold = int(line["n_runs"]), line["mean_correlation_as_printed"]
+        found = {how: x[:n] for how, x in ours.items()}
         return {
-            "runs": int(line["n_runs"]),
-            "printed mean": f"{line['mean_correlation_as_printed'] / 10:.4f}",
-            **{f"ours, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
-            "printed variance × 10⁵": f"{1e5 * line['variance']:.3g}",
-            **{f"× 10⁵, {how}": number(1e5 * x.var()) for how, x in found.items()},
+            "runs": n,
+            "printed mean, a tenth of it": f"{tenfold}, {float(tenfold) / 10:.4f}",
+            **{f"mean, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
+            "printed variance": line["variance"],
+            **{f"variance × 10⁵, {how}": spread(1e5 * x.var(), n) for how, x in found.items()},
         }
 
-    return each(published("report_mh_correlation"), row)
+    def spread(x, n):
+        return pm(x, x * np.sqrt(2 / (n - 1)))  # of normal values
+
+    return each(printed_correlations(), row)
 
 
 def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
@@ -67,8 +72,8 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
-            "model": "", "": f"ours, {len(three)} calls", "TAP2": f"{two.mean():.4f}",
-            "TAP2 variance": number(tap.spread(two)), "TAP3": f"{three.mean():.4f}",
+            "model": "", "": f"ours, {len(three)} calls", "TAP2": in_words(tap.mean_of(two)),
+            "TAP2 variance": number(tap.spread(two)), "TAP3": in_words(tap.mean_of(three)),
             "TAP3 variance": number(tap.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
@@ -97,13 +102,13 @@ def program_errors(runs: Stored) -> pd.DataFrame:
 
 
 def seconds(stored: pd.DataFrame) -> pd.DataFrame:
-    """Mean processor seconds of each program by the hidden units, and the printed ones of AIS."""
+    """Mean processor seconds of each program by the hidden units, beside the printed ones."""
     ours = stored.groupby(["units", "program"], sort=False)["seconds"].mean().unstack()
-    theirs = published("report_ais_seconds").set_index("model")["seconds"]
-    printed_seconds = [f"{theirs[f'h{units}']:g}" for units in ours.index]
-    ours = ours.map(number).rename(columns="{} (s)".format).rename_axis("hidden units")
-    ours.insert(0, "AIS, printed (s)", printed_seconds)
-    return ours.reset_index()
+    theirs = published("report_seconds").pivot(index="model", columns="method", values="seconds")
+    theirs = theirs.loc[[f"h{units}" for units in ours.index]].set_index(ours.index).fillna("–")
+    theirs = theirs.rename(columns="{}, printed (s)".format)
+    both = pd.concat([theirs, ours.map(number).rename(columns="{} (s)".format)], axis=1)
+    return both.rename_axis("hidden units").reset_index()
 
 
 def figure_3(runs: Stored) -> None:

@@ -66,9 +66,9 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
     """A printed variance of twenty calls, against calls of one reading."""
     x = found["log_z"].to_numpy()
     if in_cycle(found):
-        return judge.digits(name, split_nearest(found, value)[2], text)
+        return judge.digits(name, split_nearest(found, value)[2], text, unit="nats²")
     if np.ptp(x) < 1e-6:  # every call ends at the same value
-        return judge.digits(name, 0.0, text)
+        return judge.digits(name, 0.0, text, unit="nats²")
     if len(x) < SETS * PRINTED_RUNS:
         return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
     # a few far starts make a variance: not normal
