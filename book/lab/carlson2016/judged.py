@@ -24,7 +24,7 @@ from .small import GROUP
 
 RISES = {"direction": +1}
 TWOFOLD = {"direction": +1, "size": (2, math.inf)}
-START = "how the start is read: what beta is drawn given, and the sweeps of a round that are used"
+START = "the start: which variables beta is conditioned on, and which sweeps of a round are used"
 QUARTER = {"margin": 1.25, "reason": "a quarter more error costs half more samples"}
 TENTH = {"at_least": 1 / 1.1}  # no gain: less than a tenth
 A_NAT = 1.0  # models a nat apart are told apart
@@ -211,7 +211,7 @@ def less_biased(name, frame, model, reading) -> Verdict:
     less = {}
     for other in RIVALS[model]:
         sides = _columns(frame, model, other, reading, LENGTHS)
-        less[f"bias less {other}"] = ms.difference(*map(size_of_bias, sides))
+        less[f"bias of RTS minus that of {other}"] = ms.difference(*map(size_of_bias, sides))
     return together(each(effect, name, less, direction=-1, unit="nats"))
 
 

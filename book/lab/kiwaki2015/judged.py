@@ -27,7 +27,7 @@ from .runs import (
     printed_ess,
 )  # fmt: skip
 
-PAYS = {"matters": 1.1, "reason": "a tenth, what the pilot costs at K = 1,000"}
+PAYS = {"matters": 1.1, "reason": "what the pilot costs at K = 1,000"}
 ONE_RUN = {"alpha": judge.FEW}  # of ESS: one run, or a few, stand behind a number
 CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
@@ -265,7 +265,7 @@ def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
 
 
 def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
-    """Does VAROPT err much with few steps and 500 units, and do its errors fall rapidly?
+    """Does VAROPT have large errors with few steps and 500 units, and do its errors fall rapidly?
 
     "Much" is more than on any model with 20 units in as many steps, by the gap of the lower bound;
     "rapidly" is by half or more for each tenfold K.
