@@ -17,7 +17,7 @@ from scipy.special import chdtrc, ndtri
 from rbmlib import datasets
 
 from . import plots
-from .datasheet import load_reference
+from .models import load_reference
 from .tables import number
 
 PRECISION = 0.05  # nats

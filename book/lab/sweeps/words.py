@@ -18,9 +18,9 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
+from ..models import ww_domain
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
-from ..ww_domain import ww_domain
 from .declare import one_of
 
 PATHS: dict[str, Callable] = {}

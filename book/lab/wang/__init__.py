@@ -10,7 +10,7 @@ from functools import cache
 
 import pandas as pd
 
-from rbmbook.datasheet import load_reference
+from rbmbook.models import load_reference
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, depends
 from rbmlib import datasets
 
