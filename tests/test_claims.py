@@ -12,8 +12,8 @@ from helpers_book import BOOK, chapter_paths, read
 
 from rbmbook import judge
 from rbmbook import verdicts as vs
-from rbmbook.claims import SOURCES, claim, claims, printed_number
-from rbmbook.notebooks import notebooks, verdicts_of
+from rbmbook.claims import SOURCES, claim, claims, notebooks, printed_number
+from rbmbook.verdicts import verdicts_of
 
 
 def test_each_claim_is_whole():

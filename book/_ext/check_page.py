@@ -15,9 +15,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from rbmbook.claims import COURSE_REPORT, SOURCES, claims
-from rbmbook.notebooks import by_name, notebooks, verdicts_of
-from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell
+from rbmbook.claims import COURSE_REPORT, SOURCES, by_name, claims, notebooks
+from rbmbook.verdicts import OUTCOMES, Verdict, anchor, in_brackets, verdict_cell, verdicts_of
 
 COUNTS, PLACES, CLAIMS, SURE = (
     f"<!-- check: {x} -->" for x in ("counts", "places", "claims", "how sure")

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from rbmbook.carlson2016.estimators import transition_rts
-from rbmbook.neighbours import bar_of_sample
+from rbmbook.experiments.reference import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmlib import (
     ais,
