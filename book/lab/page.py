@@ -13,16 +13,25 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import rbmlib as rl
 from rbmlib import datasets
 
 from . import measured, plots, tables
-from .live import NO_THRESHOLD, LiveModel, checked_parameters, how_to_read, live_model
+from .live import (
+    NO_THRESHOLD,
+    LiveModel,
+    checked_parameters,
+    how_to_read,
+    live_model,
+    refused_parameter,
+)
 from .measured import Measured
 from .stored import stored_results
-from .tables import number
+from .tables import number as number
 from .verdicts import Verdict, together, verdict_cell
 
 PANEL_WIDTH, PAGE_WIDTH = 3.3, 9.6  # inches
+FEWEST_SEQUENCES = 40  # different ones
 
 
 def begin(names: dict, **least: int) -> LiveModel | None:
@@ -39,6 +48,36 @@ def begin(names: dict, **least: int) -> LiveModel | None:
     live = live_model(names["model"], names.get("data", ""), threshold, **how_to_read(names))
     print(live.sentence())
     return live
+
+
+def begin_families(names: dict, **least: int) -> None:
+    """As `begin`, of the lesson on proteins: with ``model``, ``data`` and ``alphabet``."""
+    checked_parameters(names, **least)
+    plots.use_style()
+    model, data, alphabet = (names[name] for name in ("model", "data", "alphabet"))
+    with refused_parameter("alphabet", alphabet):
+        if len({*alphabet}) != len(alphabet) or len(alphabet) < 2:
+            raise ValueError("expected a word of different letters, such as ACGT")
+    with refused_parameter("data", data):
+        ww = datasets.load_ww()
+        if not data and alphabet != ww.alphabet:
+            raise ValueError("the WW domain has an alphabet of its own: give data with yours")
+        letters = (datasets.load_fasta(data, alphabet) if data else ww).letters
+        if (n := len(np.unique(letters, axis=0))) < FEWEST_SEQUENCES:
+            raise ValueError(f"it has {n} different sequences: expected {FEWEST_SEQUENCES} or more")
+    if model:
+        _check_family(model, how_to_read(names), letters.shape[1], len(alphabet))
+
+
+def _check_family(model: str, how: dict, n_sites: int, q: int) -> None:
+    with refused_parameter("model", model):
+        rbm = rl.load_rbm(model, **how)
+        fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
+        if not fits or rbm.n_visible != n_sites * q:
+            raise ValueError(
+                f"{rbm!r}: expected, as the data have, Potts of {n_sites} sites with {q} "
+                "letters each"
+            )
 
 
 def stored(names: str, scheduler: str = "") -> list[pd.DataFrame]:
@@ -207,9 +246,3 @@ def panels(items, draw: Callable, columns: int = 3, height: float = 3.0, **label
     for ax in axes[len(items) :]:
         figure.delaxes(ax)
     return axes[: len(items)]
-
-
-__all__ = [
-    "begin", "checks", "each", "log_variance", "number", "off", "on_each", "one", "over", "panels",
-    "pick", "pm", "published", "stored", "table",
-]  # fmt: skip

@@ -7,11 +7,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from rbmbook import spectral
+from rbmbook import training
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
 from rbmbook.carlson2016.rounds import rts_from_rounds
 from rbmbook.carlson2016.small import PRIORS
-from rbmbook.given_visible import GivenVisible
+from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import (
     datasets,
@@ -233,7 +233,7 @@ def _tracked_training(
 
     train(
         rows, rbm.n_hidden, method="spectral tempered", tracker=tracker, start=rbm,
-        n_updates=n_updates, learning_rate=spectral.rates(*rates[:2], n_updates, rates[2]),
+        n_updates=n_updates, learning_rate=training.rates(*rates[:2], n_updates, rates[2]),
         batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
     )  # fmt: skip
     return looks
