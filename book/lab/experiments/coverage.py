@@ -15,27 +15,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
+import rbmlib as rl
 from rbmbook.carlson2016.estimators import transition_rts
+from rbmbook.experiments.carlson2016 import short_start
 from rbmbook.experiments.reference import bar_of_sample
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
-from rbmlib import (
-    ais,
-    bar,
-    exact,
-    mbar_of_sample,
-    parallel_tempering,
-    pilot,
-    reverse_ais,
-    rts_of_sample,
-    sample,
-    sams,
-    simulated_tempering,
-    ti,
-    wang_landau,
-)
 from rbmlib.checks import one_of
-from rbmlib.models import BernoulliRBM, GaussianRBM, testsystems
-from rbmlib.paths import DensityPath, GeometricPath
 from rbmlib.results import ConvergenceWarning, Estimate, of_weights
 from rbmlib.sampling import TemperedSample
 
@@ -45,38 +30,39 @@ CHAINS = {"weights": 100, "sample": 16, "ladders": 8, "groups": 10}  # of a run
 BURN_IN = 2  # blocks of time of ten, or the share of states that goes with them
 
 
-def _gaussian(scale: float) -> GaussianRBM:
+def _gaussian(scale: float) -> rl.GaussianRBM:
     rng = np.random.default_rng(20)
     w, b, a = rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4)
-    return GaussianRBM(scale * w, 0.3 * b, 0.3 * a)
+    return rl.GaussianRBM(scale * w, 0.3 * b, 0.3 * a)
 
 
 MODELS |= {
-    "weak bernoulli": partial(testsystems.random_rbm, 12, 6, coupling=1.0, rng=0),
-    "strong bernoulli": partial(testsystems.random_rbm, 12, 6, coupling=6.0, rng=0),
-    "weak leaky": partial(testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.5, leakiness=0.3),
-    "strong leaky": partial(testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.9, leakiness=0.01),
+    "weak bernoulli": partial(rl.testsystems.random_rbm, 12, 6, coupling=1.0, rng=0),
+    "strong bernoulli": partial(rl.testsystems.random_rbm, 12, 6, coupling=6.0, rng=0),
+    "weak leaky": partial(rl.testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.5, leakiness=0.3),
+    "strong leaky": partial(rl.testsystems.orthogonal_leaky_rbm, 6, 4, norm=0.9, leakiness=0.01),
     "weak gaussian": partial(_gaussian, 0.3),
     "strong gaussian": partial(_gaussian, 0.9),
-    "weak mixture": partial(testsystems.two_gaussians, 2, 2.0, 1.0),
-    "strong mixture": partial(testsystems.two_gaussians, 2, 5.0, 0.5),
+    "weak mixture": partial(rl.testsystems.two_gaussians, 2, 2.0, 1.0),
+    "strong mixture": partial(rl.testsystems.two_gaussians, 2, 5.0, 0.5),
 }
 
 
 @register(PATHS, "gaussian geometric")
 def _gaussian_geometric(rbm):
-    return GeometricPath(rbm)
+    return rl.GeometricPath(rbm)
 
 
 @register(PATHS, "fixed steps")
 def _fixed_steps(rbm):
-    return DensityPath(rbm, BASE_VARIANCE, step_sizes=[1.2, 0.6], step_betas=[0.0, 1.0])
+    return rl.DensityPath(rbm, BASE_VARIANCE, step_sizes=[1.2, 0.6], step_betas=[0.0, 1.0])
 
 
 def truth(path) -> float:
     """Exact log Z of the model that a path leads to: closed form, or a sum over hidden states."""
     target = getattr(path, "rbm", None) or path.target
-    return target.log_z if isinstance(target, testsystems.GaussianMixture) else exact(target).log_z
+    known = isinstance(target, rl.testsystems.GaussianMixture)
+    return target.log_z if known else rl.exact(target).log_z
 
 
 # runs of a block, many at once where chains are independent ------------------------------------
@@ -91,10 +77,10 @@ def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
     """Chains of AIS are independent: one long row of them is n runs."""
     each = CHAINS["weights"]
     if method == "ais":
-        whole, sign = ais(path, betas, n * each, seed, n_recorded=2), 1
+        whole, sign = rl.ais(path, betas, n * each, seed, n_recorded=2), 1
     else:
-        start = sample(path.at(1.0), n * each, np.random.default_rng([seed, 5])).states
-        whole, sign = reverse_ais(path, betas, n * each, seed, start=start), -1
+        start = rl.sample(path.at(1.0), n * each, np.random.default_rng([seed, 5])).states
+        whole, sign = rl.reverse_ais(path, betas, n * each, seed, start=start), -1
     for part in range(n):
         rows = slice(part * each, (part + 1) * each)
         values, final = sign * whole.log_weights[rows], whole.states[rows]
@@ -103,7 +89,7 @@ def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
 
 def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
     for source in np.random.default_rng(seed).spawn(n):
-        run = bar(path, betas, CHAINS["weights"], source, start=begin)
+        run = rl.bar(path, betas, CHAINS["weights"], source, start=begin)
         yield Run(run, run.details["families"])
 
 
@@ -115,17 +101,14 @@ def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> Tempere
     """
     betas = np.frombuffer(packed)
     source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
-    first = pilot(path, betas, n_chains, 1000, source)
-    odd = np.arange(n_chains) % 2 == 1
-    begin = np.where(odd[:, None], first.top, first.bottom)
-    return simulated_tempering(
-        path, betas, first.log_z_path, n_chains, n_sweeps_of(path), source, start=begin,
-        index=np.where(odd, betas.size - 1, 0), conditional=conditional,
-    )  # fmt: skip
+    first, begun = short_start(path, betas, source, n_chains)
+    return rl.simulated_tempering(
+        path, betas, first, n_chains, n_sweeps_of(path), source, conditional=conditional, **begun
+    )
 
 
 def n_sweeps_of(path) -> int:
-    bits = isinstance(getattr(path, "rbm", None), BernoulliRBM)
+    bits = isinstance(getattr(path, "rbm", None), rl.BernoulliRBM)
     return 500 if bits else 300  # compiled loops cost less
 
 
@@ -138,7 +121,8 @@ def _tempered(read: Callable, conditional: str, path, betas, seed, n) -> Iterato
 
 @lru_cache(maxsize=1)
 def _replicas(path, packed: bytes, seed: int, n_ladders: int) -> TemperedSample:
-    return parallel_tempering(path, np.frombuffer(packed), n_ladders, 200, seed, start="annealed")
+    betas = np.frombuffer(packed)
+    return rl.parallel_tempering(path, betas, n_ladders, 200, seed, start="annealed")
 
 
 def _ladders(read: Callable, path, betas, seed, n) -> Iterator[Run]:
@@ -151,9 +135,9 @@ def _ladders(read: Callable, path, betas, seed, n) -> Iterator[Run]:
 def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
     for source in np.random.default_rng(seed).spawn(n):
         groups = CHAINS["groups"]
-        run = function(path, betas, 2 * groups, 2 * n_sweeps_of(path), source, n_groups=groups,
-                       conditional="joint" if path.joint else "marginal",
-                       )  # fmt: skip
+        sizes = 2 * groups, 2 * n_sweeps_of(path)
+        drawn = "joint" if path.joint else "marginal"
+        run = function(path, betas, *sizes, source, n_groups=groups, conditional=drawn)
         yield Run(run, groups)
 
 
@@ -171,19 +155,19 @@ METHODS: dict[str, Callable] = {
     "reverse ais": partial(_of_weights, "reverse_ais"),
     "bar, exact start": partial(_bar, "exact"),
     "bar, resampled": partial(_bar, "chains"),
-    "rts": partial(_tempered, _blocks(rts_of_sample), "joint"),
-    "ts": partial(_tempered, _blocks(rts_of_sample, rao_blackwell=False), "joint"),
-    "rts, marginal": partial(_tempered, _blocks(rts_of_sample), "marginal"),
-    "ti": partial(_tempered, _blocks(ti, rule="simpson"), "joint"),
-    "ti, corrected": partial(_tempered, _blocks(ti, rule="corrected"), "joint"),
-    "ti, marginal": partial(_tempered, _blocks(ti, rule="simpson"), "marginal"),
-    "mbar": partial(_tempered, _kept(mbar_of_sample), "joint"),
+    "rts": partial(_tempered, _blocks(rl.rts_of_sample), "joint"),
+    "ts": partial(_tempered, _blocks(rl.rts_of_sample, rao_blackwell=False), "joint"),
+    "rts, marginal": partial(_tempered, _blocks(rl.rts_of_sample), "marginal"),
+    "ti": partial(_tempered, _blocks(rl.ti, rule="simpson"), "joint"),
+    "ti, corrected": partial(_tempered, _blocks(rl.ti, rule="corrected"), "joint"),
+    "ti, marginal": partial(_tempered, _blocks(rl.ti, rule="simpson"), "marginal"),
+    "mbar": partial(_tempered, _kept(rl.mbar_of_sample), "joint"),
     "bar of neighbours": partial(_tempered, _kept(bar_of_sample), "joint"),
     "rsd": partial(_tempered, _kept(transition_rts), "joint"),
-    "mbar of ladders": partial(_ladders, _kept(mbar_of_sample)),
+    "mbar of ladders": partial(_ladders, _kept(rl.mbar_of_sample)),
     "bar of ladders": partial(_ladders, _kept(bar_of_sample)),
-    "sams": partial(_groups, sams),
-    "wang_landau": partial(_groups, wang_landau),
+    "sams": partial(_groups, rl.sams),
+    "wang_landau": partial(_groups, rl.wang_landau),
 }
 
 

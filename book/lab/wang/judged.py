@@ -16,7 +16,7 @@ from rbmbook.page import on_each, one, pick, pm, published
 from rbmbook.tables import number
 from rbmbook.verdicts import Verdict
 
-from . import MODELS, PRINTED_RUNS, over, printed, programs, tap, truth
+from . import MODELS, PRINTED_RUNS, over, printed, programs, truth
 from .programs import Stored, converged, rmse_of, rmse_over
 
 THEIRS = "the report's own: h10, h20, h100, h500"
@@ -97,7 +97,7 @@ def rows(
 
 
 def tap_rows(runs: Stored, words: dict[str, str]) -> list[Verdict]:
-    return _by_model(lambda m: tap.row_judged(f"wang-tap-{m}", runs.tap, m), words)
+    return _by_model(lambda m: programs.row_judged(f"wang-tap-{m}", runs.tap, m), words)
 
 
 def _by_model(judged, words: dict[str, str]) -> list[Verdict]:
@@ -135,15 +135,15 @@ def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measur
     if reading == "densities":
         x = pick(runs.fixed_points, model=model, order=order, begin=reading)["log_z"].dropna()
     else:
-        x = tap.calls(runs.tap, model, order, **reading)["log_z"]
-    return tap.mean_of(np.abs(x.to_numpy() - x.median())), abs(x.median() - truth(model))
+        x = programs.calls(runs.tap, model, order, **reading)["log_z"]
+    return programs.mean_of_calls(np.abs(x.to_numpy() - x.median())), abs(x.median() - truth(model))
 
 
 def tap_constant(runs: Stored) -> Verdict:
     """Constant: calls within a third of the error of their middle one, on the average."""
     name = "wang-tap-constant"
-    starts = {f"ends at {t:g}": tap.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
-    starts |= {"visible": tap.FIRST | {"begin": "visible"}, "densities": "densities"}
+    starts = {f"ends at {t:g}": programs.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
+    starts |= {"visible": programs.FIRST | {"begin": "visible"}, "densities": "densities"}
 
     def constant(model, order, reading):
         spread, error = deviations(runs, model, order, reading)
@@ -156,10 +156,10 @@ def tap_constant(runs: Stored) -> Verdict:
             return judge.statement(name, judge.compare(three.value, "<", two.value), reason=reason)
         return judge.effect(name, ms.difference(three, two), direction=-1, unit="nats")
 
-    both = list(product(MODELS, tap.ORDERS))
+    both = list(product(MODELS, programs.ORDERS))
     parts = {
         "a constant error": {
-            r: {f"{m}, {tap.ORDERS[k]}": constant(m, k, s) for m, k in both}
+            r: {f"{m}, {programs.ORDERS[k]}": constant(m, k, s) for m, k in both}
             for r, s in starts.items()
         },
         "falls with the order": {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()},
@@ -181,8 +181,8 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     """Figure 4: half of the calls of TAP3 settle within 50 updates, by model and tolerance."""
 
     def quick(model, tolerance):
-        found = tap.calls(runs.tap, model, 3, **tap.FIRST | {"tolerance": tolerance})
-        settled = (found["ended"] == tap.STOPPED) & (found["n_done"] <= within)
+        found = programs.calls(runs.tap, model, 3, **programs.FIRST | {"tolerance": tolerance})
+        settled = (found["ended"] == programs.STOPPED) & (found["n_done"] <= within)
         return judge.bound("wang-tap-fig4", ms.share_of(settled.to_numpy()), at_least=0.5)
 
     every = product(MODELS, (0.001, 0.1, 2.0))
@@ -433,9 +433,10 @@ def tap_largest(runs: Stored) -> Verdict:
     name, methods = "wang-tap-largest-error", ("AIS", "RTS", "SAMS")
 
     def larger(model, other):
-        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy() - truth(model)
+        x = programs.first_calls(runs.tap, model).to_numpy() - truth(model)
         theirs = programs.mean_error(other)
-        gain = ms.difference(tap.mean_of(np.abs(x)), theirs._replace(value=abs(theirs.value)))
+        theirs = theirs._replace(value=abs(theirs.value))
+        gain = ms.difference(programs.mean_of_calls(np.abs(x)), theirs)
         return judge.effect(name, gain, direction=+1, unit="nats")
 
     others = {f"AIS, {b}": {m: larger(m, equal_steps(runs, m, b)) for m in MODELS} for b in BASES}

@@ -10,7 +10,7 @@ from rbmbook import plots
 from rbmbook.page import each, one, panels, pick, pm, published
 from rbmbook.tables import number
 
-from . import MODELS, printed, printed_error, programs, tap, truth
+from . import MODELS, printed, printed_error, programs, truth
 from .programs import Stored
 
 
@@ -59,7 +59,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
     """TAP2 and TAP3 by the first reading below the printed row, whose order is not stated."""
     rows = []
     for model in MODELS:
-        two, three = (tap.calls(runs.tap, model, k, **tap.FIRST)["log_z"] for k in tap.ORDERS)
+        two, three = (programs.first_calls(runs.tap, model, k) for k in programs.ORDERS)
         variances = [printed(k).loc[model, "variance"] for k in ("TAP2", "TAP3")]
         rows.append({
             "model": model, "": "printed", "TAP2": "order not stated",
@@ -68,8 +68,8 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
         })  # fmt: skip
         rows.append({
             "model": "", "": f"ours, {len(three)} calls", "TAP2": f"{two.mean():.4f}",
-            "TAP2 variance": number(tap.spread(two)), "TAP3": f"{three.mean():.4f}",
-            "TAP3 variance": number(tap.spread(three)),
+            "TAP2 variance": number(programs.spread(two)), "TAP3": f"{three.mean():.4f}",
+            "TAP3 variance": number(programs.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
     return pd.DataFrame(rows)
@@ -90,7 +90,7 @@ def program_errors(runs: Stored) -> pd.DataFrame:
             else f"{row['log_z'] - truth(model):+.2f} ({programs.rmse_of(row):.2f})"
             for method, row in found.items()
         }  # fmt: skip
-        calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
+        calls = programs.first_calls(runs.tap, model)
         ours["TAP"] = f"{calls.mean() - truth(model):+.2f} (TAP3)"
         rows += [{"model": model, "": "printed"} | theirs, {"model": "", "": "ours (RMSE)"} | ours]
     return pd.DataFrame(rows)
@@ -110,7 +110,7 @@ def figure_3(runs: Stored) -> None:
     """Calls of TAP3 one after the other, at most 50."""
 
     def draw(ax, model, _):
-        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy()[:50]
+        x = programs.first_calls(runs.tap, model).to_numpy()[:50]
         ax.plot(np.arange(1, len(x) + 1), x, ".", color=plots.METHOD_COLOURS["TAP3"])
         value = float(printed("TAP (").loc[model, "logz"])
         ax.axhline(value, label="printed", color=plots.GREY, ls=":")
@@ -124,7 +124,7 @@ def figure_4(runs: Stored) -> None:
     """Changes of log Z from one update of TAP3 to the next, in one call."""
 
     def draw(ax, model, _):
-        where = tap.FIRST | {"model": model, "order": 3, "seed": 2014}
+        where = programs.FIRST | {"model": model, "order": 3, "seed": 2014}
         steps = pick(runs.tap, **where).query("n_updates < 1000").sort_values("n_updates")
         x = np.maximum(np.abs(np.diff(steps["final"]))[:60], 1e-12)
         ax.semilogy(np.arange(2, len(x) + 2), x, color=plots.METHOD_COLOURS["TAP3"])
