@@ -57,7 +57,7 @@ def test_models_of_the_bench_are_those_of_its_files():
     assert abs(rl.exact(rbm).log_z - log_z) < 1e-6
 
 
-@pytest.mark.parametrize("kind", list(counted.PAIRS)[:6])
+@pytest.mark.parametrize("kind", list(counted.SIZES)[:6])
 def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
     shares = []
     for seed in range(12):

@@ -47,14 +47,10 @@ _LOOKS = {
     "counts": ("#8a6d00", "v", ":"),
     "TI": ("#b08d00", "X", "-."),
     "TI-RB": ("#e06c00", "d", "--"),
-    "parallel tempering": ("#8d6e63", "h", "-."),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
-    "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
-    "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple.
-    "TAP": ("#8e24aa", "H", "-."),
     "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.
@@ -98,11 +94,9 @@ def method(name: str, label: str | None = None, markers: bool = True) -> dict[st
     return look | ({"marker": marker, "markersize": 5} if markers and marker else {})
 
 
-def truth(ax, value: float, label: str = "exact", vertical: bool = False):
+def truth(ax, value: float, label: str = "exact") -> None:
     """The exact value as a dashed black line across the axes."""
-    line = ax.axvline if vertical else ax.axhline
-    line(value, lw=1.2, zorder=1, **method("exact", label))
-    return ax
+    ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 
 def network(weights, visible_bias, hidden_bias):

@@ -37,48 +37,33 @@ FAR = 1e4  # a bias by which a unit is off, or on, for certain
 # models of two kinds of layers -----------------------------------------------------------------
 
 
-def _bits(n, rng):
-    return rl.Binary(rng.normal(size=n))
-
-
-def _spins(n, rng):
-    return rl.Spin(rng.normal(scale=0.5, size=n))
-
-
-def _potts(q, n, rng):
-    return rl.Potts(rng.normal(size=q * n), q)
-
-
-def _normal(n, rng):
-    return rl.Gaussian(rng.normal(size=n))
-
-
-def _rectified(n, rng):
+def _rectified(n, rng, q):
     a = rng.uniform(0.5, 2, (2, n))
     return rl.DoubleReLU(np.zeros(n), *a, *rng.normal(size=(2, n)))
 
 
-PAIRS: dict[str, tuple[Callable, Callable]] = {
-    "bits, bits": (partial(_bits, 20), partial(_bits, 8)),
-    "spins, spins": (partial(_spins, 20), partial(_spins, 8)),
-    "Potts, bits": (partial(_potts, 4, 10), partial(_bits, 8)),
-    "Potts, rectified": (partial(_potts, 4, 6), partial(_rectified, 5)),
-    "spins, rectified": (partial(_spins, 12), partial(_rectified, 6)),
-    "normal, Potts": (partial(_normal, 10), partial(_potts, 3, 5)),
-    "wide bits, bits": (partial(_bits, 40), partial(_bits, 22)),
-    "wide spins, spins": (partial(_spins, 40), partial(_spins, 22)),
-    "wide Potts, bits": (partial(_potts, 4, 10), partial(_bits, 16)),
-    "wide Potts, rectified": (partial(_potts, 4, 9), partial(_rectified, 5)),
-    "wide spins, rectified": (partial(_spins, 18), partial(_rectified, 6)),
-    "wide normal, Potts": (partial(_normal, 10), partial(_potts, 3, 11)),
+LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
+    "bits": lambda n, rng, q: rl.Binary(rng.normal(size=n)),
+    "spins": lambda n, rng, q: rl.Spin(rng.normal(scale=0.5, size=n)),
+    "Potts": lambda n, rng, q: rl.Potts(rng.normal(size=q * n), q),
+    "normal": lambda n, rng, q: rl.Gaussian(rng.normal(size=n)),
+    "rectified": _rectified,
 }
+SIZES = {  # of the visible layer and of the hidden one
+    "bits, bits": (20, 8), "spins, spins": (20, 8), "Potts, bits": (10, 8),
+    "Potts, rectified": (6, 5), "spins, rectified": (12, 6), "normal, Potts": (10, 5),
+    "wide bits, bits": (40, 22), "wide spins, spins": (40, 22), "wide Potts, bits": (10, 16),
+    "wide Potts, rectified": (9, 5), "wide spins, rectified": (18, 6),
+    "wide normal, Potts": (10, 11),
+}  # fmt: skip
 
 
 def random_model_of(kind: str, seed: int) -> rl.RBM:
     """A model of two kinds of layers, of which the smaller countable one can be enumerated."""
-    kinds = list(PAIRS)
-    rng = np.random.default_rng([kinds.index(one_of("kind", kind, kinds)), seed])
-    visible, hidden = (layer(rng) for layer in PAIRS[kind])
+    rng = np.random.default_rng([list(SIZES).index(one_of("kind", kind, SIZES)), seed])
+    first, second = kind.removeprefix("wide ").split(", ")
+    n_visible, n_hidden = SIZES[kind]
+    visible, hidden = LAYERS[first](n_visible, rng, 4), LAYERS[second](n_hidden, rng, 3)
     scale = rng.uniform(0.5, 2.0) / np.sqrt(max(len(visible), len(hidden)) / 4)
     return rl.RBM(visible, hidden, scale * rng.normal(size=(len(visible), len(hidden))))
 
