@@ -27,7 +27,7 @@ def read(chains):
 )
 def test_runs_of_a_block_share_no_chain(monkeypatch, block, sampler, kind, before):
     each = calibration.CHAINS[kind]
-    monkeypatch.setattr(coverage, sampler, lambda *_: Chains(n=3 * each))
-    runs = list(getattr(coverage, block)(read, *before, None, BETAS, 0, 3))
+    monkeypatch.setattr(calibration, sampler, lambda *_: Chains(n=3 * each))
+    runs = list(getattr(calibration, block)(read, *before, None, BETAS, 0, 3))
     assert [run.estimate.chains for run in runs] == np.arange(3 * each).reshape(3, each).tolist()
     assert [run.n_values for run in runs] == [each] * 3
