@@ -33,10 +33,6 @@ class Claim(NamedTuple):
     open: str = ""  # what the source does not state
     old: str = ""  # names that this claim had, with blanks between: their addresses still work
 
-    @property
-    def notebook(self) -> str:
-        return f"check/{SOURCES[self.source][2]}"
-
 
 @cache
 def claims() -> dict[str, Claim]:

@@ -77,9 +77,16 @@ STYLE: Any = {
 
 
 def use_style() -> None:
-    """The book's look, for all figures that follow; in a notebook they are shown as SVG."""
+    """The book's look, for all figures that follow; in a notebook they are shown as `bundle`."""
+    from IPython import get_ipython
+
     plt.rcParams.update(STYLE)
-    figures_as_svg()
+    shell = get_ipython()
+    if shell is not None and hasattr(shell, "kernel"):
+        from matplotlib_inline.config import InlineBackend
+
+        InlineBackend.instance(parent=shell).figure_formats = set()
+        shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
@@ -130,19 +137,6 @@ def network(weights, visible_bias, hidden_bias):
 
 
 # figures as SVG --------------------------------------------------------------------------
-
-
-def figures_as_svg() -> None:
-    """Show every figure of the notebook that runs as `bundle`; elsewhere do nothing."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel"):
-        return
-    from matplotlib_inline.config import InlineBackend
-
-    InlineBackend.instance(parent=shell).figure_formats = set()
-    shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
 
 
 def bundle(figure: Figure, include=None, exclude=None) -> dict:
@@ -210,7 +204,8 @@ def tall(figure: Figure) -> bool:
     """
     panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     width, height = figure.get_size_inches()
-    if width <= PHONE or not panels or len(panels) > 8 or any(_is_image(ax) for ax in panels):
+    images = any(ax.images and not ax.axison for ax in panels)
+    if width <= PHONE or not panels or len(panels) > 8 or images:
         return False
     for legend in figure.legends[:]:  # of all panels together: under them, in fewer columns
         named = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
@@ -229,10 +224,6 @@ def tall(figure: Figure) -> bool:
         ax.tick_params(labelleft=True, labelbottom=True)
     figure.set_size_inches(PHONE, each * len(panels))
     return True
-
-
-def _is_image(ax) -> bool:
-    return bool(ax.images) and not ax.axison
 
 
 def _named_alike(panels) -> None:

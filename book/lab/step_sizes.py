@@ -52,7 +52,6 @@ class AcceptanceModel(NamedTuple):
     intercept: np.ndarray  # (K,) w0
     slope: np.ndarray  # (K,) w1, 0 or less
     span: tuple[float, float]  # smallest and largest step size
-    log_likelihood: float
 
     def probability(self, step_size) -> np.ndarray:
         """Acceptance at each beta (K,)."""
@@ -99,7 +98,7 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     ends = _interior_point(objective, matrix, offset, ends)
     a, b = ends[:n_betas], ends[n_betas:]
     slope = (b - a) / (high - low)
-    return AcceptanceModel(a - slope * low, slope, (low, high), -float(objective(ends)[0]))
+    return AcceptanceModel(a - slope * low, slope, (low, high))
 
 
 def _interior_point(objective, matrix, offset, x) -> np.ndarray:
@@ -143,11 +142,8 @@ class Walk(rl.DensityPath):
 
 
 class AdaptedSteps(NamedTuple):
-    """What was found: two paths, and the model of acceptance behind the step sizes."""
-
     path: rl.DensityPath  # with a step size for each beta
     fixed: rl.DensityPath  # with their mean at all betas: the paper's baseline
-    model: AcceptanceModel
 
 
 def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.DensityPath:
@@ -191,4 +187,4 @@ def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
         np.tile(index, N_STEPS), tried.ravel(), accepted.ravel(), betas.size, (low, high)
     )
     steps = model.step_sizes(target)
-    return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()), model)
+    return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()))

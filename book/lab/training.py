@@ -16,16 +16,14 @@ fields are ``eta = G h + W'b + a + W'e``, G = W'W, and W'e ~ N(0, G). Only the l
 such. G also tells whether the weights must be projected, and yields the draws of leakiness 1:
 there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than "cd".
 
-**Spectral steps**: ``rl.train(..., method="spectral")`` by PCD, or ``method="spectral tempered"``.
-Both words are there wherever `rbmbook` is imported.
-
-Carlson et al. (2015): log Z is bounded from above by its tangent plus a multiple of the squared
-Schatten-infinity norm (largest singular value) of the change of the weights; the step that does
-best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'`` for a gradient ``X = U S V'`` with
-nuclear norm ``|X|_S1``. All singular directions of a step are equally long, so the small ones learn
-as fast as the large. For biases the norm is the largest entry, and ``x# = |x|_1 sign(x)``.
-RMSspectral measures lengths after division by the root of a running root-mean-square gradient r,
-entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
+**Spectral steps** (Carlson et al. 2015): ``rl.train(..., method="spectral")`` by PCD, or
+``method="spectral tempered"``, wherever `rbmbook` is imported. log Z is bounded from above by its
+tangent plus a multiple of the squared Schatten-infinity norm (largest singular value) of the change
+of the weights; the step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'``
+for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are
+equally long, so the small ones learn as fast as the large. For biases the norm is the largest
+entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a
+running root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
 
 The rate must be much smaller than that of gradients (1e-5 to 1e-4), and rise over the first updates
 (`rates`): r begins at zero, so that the first steps are some ten times too long. Singular
@@ -58,16 +56,15 @@ RANK = 1e-7  # singular values below this share of the largest get no step: thei
 
 def train_gaussian(
     data, n_hidden: int, *, hidden: str = "leaky", method: str = "cd", n_sweeps: int = 20,
-    largest: float | None = LARGEST, n_updates: int, learning_rate, weight_decay: float = 0.0,
-    rng=None, monitor_every: int | None = None, monitor=None,
+    largest: float = LARGEST, n_updates: int, learning_rate, rng=None,
+    monitor_every: int | None = None, monitor=None,
 ) -> loop.TrainingResult:  # fmt: skip
     """Train a leaky or Gaussian-Bernoulli RBM, with momentum 0.9 and batches of 100.
 
     ``hidden`` is "leaky", for a `LeakyRBM` of leakiness 0.01, or "bernoulli", for a `GaussianRBM`.
     ``method`` says how negative chains start and are annealed: "cd", "pcd", "leaky" or "mix";
     Bernoulli hidden units have the first two. ``largest`` bounds the singular values of a leaky
-    RBM: weights are projected after each update. None: never, and then it need not be a
-    probability model.
+    RBM: weights are projected after each update.
 
     Weights begin at U(0, 0.01), as in the paper: at 3072 x 500 their largest singular value is 6.2,
     before the projection. Chains move by the published sweeps, which leave a slightly other
@@ -77,7 +74,7 @@ def train_gaussian(
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
         "n_updates": n_updates, "batch_size": 100, "momentum": 0.9, "learning_rate": learning_rate,
-        "weight_decay": weight_decay, "rng": checks.seed_of(rng),
+        "weight_decay": 0.0, "rng": checks.seed_of(rng),
     }  # fmt: skip
     if hidden == "leaky":
         settings |= {"largest": largest, "leakiness": LEAKINESS}
@@ -214,11 +211,7 @@ class GaussianLearner(loop.Learner):
     def rbm(self) -> LeakyRBM | GaussianRBM:
         if not self.leaky:
             return GaussianRBM(*self.parameters)
-        c = self.settings["leakiness"]
-        if self.settings["largest"] is not None:
-            return LeakyRBM(*self.parameters, leakiness=c)
-        empty = LeakyRBM(0 * self.weights, *self.parameters[1:], leakiness=c)
-        return empty.with_(weights=self.weights.astype(float))  # improper, but it can be looked at
+        return LeakyRBM(*self.parameters, leakiness=self.settings["leakiness"])
 
     def look(self, monitor) -> dict[str, float]:
         sample = self.data[:1000]

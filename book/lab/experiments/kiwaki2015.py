@@ -61,10 +61,6 @@ class Training(NamedTuple):
     method: str = "pcd"
     n_sweeps: int = 1
 
-    @property
-    def size(self) -> tuple[int, int]:
-        return datasets.load_mnist().train.shape[1], self.n_hidden
-
     def __call__(self) -> BernoulliRBM:
         return _trained(self)
 
