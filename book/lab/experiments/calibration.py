@@ -36,7 +36,7 @@ from rbmlib.sampling import TemperedSample
 from rbmlib.search.check import checked
 
 LEVELS = (0.5, 0.8, 0.95)
-BASE_VARIANCE = 6.0  # of the density path
+BASE_VARIANCE, STEPS = 6.0, {"step_sizes": [1.2, 0.6], "step_betas": [0.0, 1.0]}  # of densities
 CHAINS = {"weights": 100, "sample": 16, "ladders": 8, "groups": 10}  # of a run
 BURN_IN = 2  # blocks of time of ten, or the share of states that goes with them
 
@@ -59,14 +59,8 @@ MODELS |= {
 }
 
 
-@register(PATHS, "gaussian geometric")
-def _gaussian_geometric(rbm):
-    return rl.GeometricPath(rbm)
-
-
-@register(PATHS, "fixed steps")
-def _fixed_steps(rbm):
-    return rl.DensityPath(rbm, BASE_VARIANCE, step_sizes=[1.2, 0.6], step_betas=[0.0, 1.0])
+PATHS["gaussian geometric"] = lambda rbm: rl.GeometricPath(rbm)
+PATHS["fixed steps"] = lambda rbm: rl.DensityPath(rbm, BASE_VARIANCE, **STEPS)
 
 
 def truth(path) -> float:

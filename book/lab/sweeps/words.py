@@ -191,9 +191,7 @@ def _gms13_curve(path, seed, pilot_chains):
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
 
 
-@register(ESTIMATORS, "exact")
-def _exact(rbm):
-    return rl.exact(rbm)
+ESTIMATORS["exact"] = lambda rbm: rl.exact(rbm)
 
 
 @register(ESTIMATORS, "ais")
