@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -40,13 +39,8 @@ def functional(betas, grid, g) -> float:
     return float(steps.size * np.sum(steps**2 * np.interp(middles, grid, g)))
 
 
-def least(grid, g) -> float:
-    """The smallest J of any schedule: the square of the thermodynamic length."""
-    return float(np.trapezoid(np.sqrt(g), grid) ** 2)
-
-
 def varopt(n_temperatures: int, grid, g) -> np.ndarray:
-    """The schedule that has it: of equal lengths."""
+    """The schedule of the smallest J, the squared thermodynamic length: its steps are as long."""
     root = np.sqrt(g)
     return cut(grid, np.diff(grid) * (root[1:] + root[:-1]) / 2, n_temperatures)
 
@@ -63,45 +57,25 @@ def between(one, other) -> float:
     return float(np.trapezoid(np.abs(np.subtract(one, other)), dx=1 / (len(one) - 1)))
 
 
-class OnPath(NamedTuple):
-    """What a table of `slope_variance` at several betas says of one path."""
-
-    grid: np.ndarray
-    g: np.ndarray
-    least: float  # J of VAROPT, over which those of others are shown
-    betas: dict[str, np.ndarray]  # of schedules, by name
-
-    def ratio(self, name: str) -> float:
-        """J of a schedule over the least possible."""
-        return functional(self.betas[name], self.grid, self.g) / self.least
-
-
-def on_path(betas, g, means, n_temperatures: int = 2000) -> OnPath:
-    """Schedules of a path whose g and mean slopes are known at some betas, in rising order.
-
-    The cap of "VAROPT0.003" is read on the grid of a pilot of 1,000 steps.
-    """
-    grid, fine = curve(betas, g)
-    equal_lengths = varopt(n_temperatures, grid, fine)
-    found = {
+def schedules_of(betas, g, means, n_temperatures: int = 2000) -> dict[str, np.ndarray]:
+    """Schedules of a path whose g and mean slopes are known at some betas, in rising order."""
+    return {
         "linear": schedules.linear(n_temperatures),
         "SM08": schedules.sm08(n_temperatures),
         "GMS13": gms13(n_temperatures, betas, means),
-        "VAROPT": equal_lengths,
-        "VAROPT0.003": schedules.decelerate(equal_lengths, 0.003, 1000),
+        "VAROPT": varopt(n_temperatures, *curve(betas, g)),
     }
-    return OnPath(grid, fine, least(grid, fine), found)
 
 
 def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[float, float]:
-    """``effect(on_path)`` and its standard error, from draws of g within its errors."""
+    """``effect(schedules_of)`` and its standard error, from draws of g within its errors."""
     rng = np.random.default_rng(0)
     relative = np.asarray(errors) / g
     drawn = [
-        effect(on_path(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
+        effect(schedules_of(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
         for _ in range(n_repeats)
     ]
-    return effect(on_path(betas, g, means)), float(np.std(drawn, ddof=1))
+    return effect(schedules_of(betas, g, means)), float(np.std(drawn, ddof=1))
 
 
 # verdicts -----------------------------------------------------------------------------------
@@ -119,12 +93,11 @@ def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
     grid, g = schedules.slope_variance(pilot, 5.0)
     best, t = schedules.varopt(pilot, 1000), np.linspace(0, 1, 1001)
 
-    def functional(size: float) -> float:
+    def bent(size: float) -> float:
         betas = np.interp(t + size * np.sin(np.pi * t) / np.pi, t, best)
-        g_between = np.interp((betas[1:] + betas[:-1]) / 2, grid, g)
-        return float(1000 * (np.diff(betas) ** 2 * g_between).sum())
+        return functional(betas, grid, g)
 
-    return functional(0.0), np.array([functional(size) for size in sizes])
+    return bent(0.0), np.array([bent(size) for size in sizes])
 
 
 def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[str, Measured]:
@@ -155,26 +128,26 @@ class ExactPaths:
             case: found[columns].to_numpy().T for case, found in rows.groupby(["model", "base"])
         }
         self.paths = {
-            case: on_path(beta, g, slope) for case, (beta, g, _, slope) in self.slopes.items()
+            case: schedules_of(beta, g, slope) for case, (beta, g, _, slope) in self.slopes.items()
         }
 
     def effect(
-        self, case: tuple[str, str], effect: Callable[[OnPath], float], scale: str = "linear"
+        self, case: tuple[str, str], effect: Callable[[dict], float], scale: str = "linear"
     ) -> Measured:
-        """A number of a path with its standard error from those of g; a logarithm for "log"."""
+        """A number of schedules with its standard error from those of g; a logarithm for "log"."""
         found = with_error(effect, *self.slopes[case])
         return ms.measured(*found)._replace(scale=scale)
 
 
-def departure(p: OnPath) -> float:
+def departure(p: dict) -> float:
     """How far VAROPT is above equal steps, over how far SM08 is: areas, with sign."""
-    above = [np.mean(p.betas[x] - p.betas["linear"]) for x in ("VAROPT", "SM08")]
+    above = [np.mean(p[x] - p["linear"]) for x in ("VAROPT", "SM08")]
     return float(above[0] / above[1])
 
 
-def nearness(p: OnPath) -> float:
+def nearness(p: dict) -> float:
     """log of GMS13's distance from VAROPT over its distance from equal steps: areas."""
-    far = [between(p.betas["GMS13"], p.betas[x]) for x in ("VAROPT", "linear")]
+    far = [between(p["GMS13"], p[x]) for x in ("VAROPT", "linear")]
     return float(np.log(far[0]) - np.log(far[1]))
 
 
