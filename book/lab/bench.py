@@ -44,6 +44,7 @@ class Score(NamedTuple):
     """Of one family, or of all."""
 
     models: int
+    answers: int
     trusted: int
     wrong: int
     covered: int
@@ -115,8 +116,8 @@ def scores(answers: dict[str, Answer], index) -> dict[str, Score]:
 
 
 def _score(names, answers, index) -> Score:
-    trusted = [(answers[name], index[name][1]) for name in names if answers[name].trusted]
-    held = [(abs(answer.log_z - log_z), answer.std_error) for answer, log_z in trusted]
+    given = [(answers[name], index[name][1]) for name in names if name in answers]
+    held = [(abs(a.log_z - log_z), a.std_error) for a, log_z in given if a.trusted]
     off, error = np.reshape(held, (-1, 2)).T
     wrong = ~((off <= NATS) | (off <= ERRORS * error))
     # rounding of values that have no error bar because they are exact
@@ -125,7 +126,7 @@ def _score(names, answers, index) -> Score:
     z = off[with_bar] / error[with_bar]
     spread = math.sqrt(np.mean(z**2)) if z.size else math.nan
     median = float(np.sort(off)[off.size // 2]) if off.size else math.nan
-    counts = len(names), len(held), int(wrong.sum()), int(covered.sum())
+    counts = len(names), len(given), len(held), int(wrong.sum()), int(covered.sum())
     return Score(*counts, spread, median)
 
 
@@ -174,7 +175,7 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
 
     Examples
     --------
-    >>> row("NumPy", Score(200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
+    >>> row("NumPy", Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
     '3 (0.62–8.5%)'
     """
     from .tables import number
