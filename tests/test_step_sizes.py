@@ -70,11 +70,11 @@ def test_step_sizes_where_all_or_nothing_is_accepted():
     model = fit_acceptance([0, 0, 1, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 0, 0], 2, (1.0, 2.0))
     assert model.step_sizes().tolist() == [2.0, 1.0]
     # no step changes it: where all is accepted the longest will do, where nothing is the shortest
-    flat = AcceptanceModel(np.array([5.0, -5.0]), np.zeros(2), (1.0, 2.0))
+    flat = AcceptanceModel(np.array([5.0, -5.0]), np.zeros(2), (1.0, 2.0), 0.0)
     assert flat.step_sizes().tolist() == [2.0, 1.0]
 
 
 def test_the_modelled_acceptance_is_that_of_the_chosen_steps():
-    model = AcceptanceModel(np.array([3.0, 2.0]), np.array([-4.0, -1.0]), (0.01, 9.0))
+    model = AcceptanceModel(np.array([3.0, 2.0]), np.array([-4.0, -1.0]), (0.01, 9.0), 0.0)
     assert model.probability(model.step_sizes(0.6)) == pytest.approx(0.6)
     assert model.probability(0.5) == pytest.approx(1 / (1 + np.exp([-1.0, -1.5])))

@@ -23,7 +23,7 @@ def key_of(sweep, n):
 
 def test_table_is_sorted_and_provenance_goes_with_it(tmp_path):
     made, summary = run(TASKS, tmp_path)
-    assert (summary.n_before, summary.n_finished) == (0, 3)
+    assert (summary.n_tasks, summary.n_before, summary.n_finished) == (3, 0, 3)
     rows = read(made.to_csv())
     assert list(rows[0])[:5] == ["n", "square", "root", "key", "seconds"]
     assert [[row["n"], row["square"], row["root"]] for row in rows] == [

@@ -52,6 +52,7 @@ class AcceptanceModel(NamedTuple):
     intercept: np.ndarray  # (K,) w0
     slope: np.ndarray  # (K,) w1, 0 or less
     span: tuple[float, float]  # smallest and largest step size
+    log_likelihood: float
 
     def probability(self, step_size) -> np.ndarray:
         """Acceptance at each beta (K,)."""
@@ -98,7 +99,7 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     ends = _interior_point(objective, matrix, offset, ends)
     a, b = ends[:n_betas], ends[n_betas:]
     slope = (b - a) / (high - low)
-    return AcceptanceModel(a - slope * low, slope, (low, high))
+    return AcceptanceModel(a - slope * low, slope, (low, high), -float(objective(ends)[0]))
 
 
 def _interior_point(objective, matrix, offset, x) -> np.ndarray:

@@ -59,6 +59,7 @@ class StoreError(RuntimeError):
 class Summary(NamedTuple):
     """What `Sweep.run` did."""
 
+    n_tasks: int
     n_before: int  # had a result already
     n_finished: int
     failed: dict[str, str]  # errors by key
@@ -146,7 +147,7 @@ class Sweep:
                     shown.set_postfix(failed=len(failed), refresh=False)
         n_before = len(self.tasks) - len(todo)
         seconds = time.perf_counter() - started
-        return Summary(n_before, len(todo) - len(failed), failed, seconds)
+        return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
 
     def todo(self) -> list[dict]:
         """Tasks of which neither the store nor the table has a result."""
