@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln
 
-from rbmbook.testsystems import of_spins
+from rbmbook.models import of_spins
 from rbmlib import RBM, BernoulliRBM, Potts
 from rbmlib.numerics import expit, logsumexp, softplus
 

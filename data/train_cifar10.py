@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 from train_models import keep
 
-from rbmbook.gaussian_base import bracket_log_z
-from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
+from rbmbook.paths import bracket_log_z
+from rbmbook.training import train_gaussian
 
 FOLDER = Path(__file__).parent / "models"
 N_EPOCHS, EPOCH = 8, 500  # updates of 100 images

@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from rbmbook.notebooks import by_name, name_of, notebooks
+from rbmbook.claims import by_name, name_of, notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"

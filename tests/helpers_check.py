@@ -6,7 +6,7 @@ import numpy as np
 from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
-from rbmbook.testsystems import of_spins
+from rbmbook.models import of_spins
 
 
 def ferromagnet(n_visible, n_hidden, coupling=2.0, odds=5.0):

@@ -7,7 +7,7 @@ import pytest
 from helpers_stats import log_sum, rbm_table
 
 import rbmlib as rl
-from rbmbook.testsystems import of_spins
+from rbmbook.models import of_spins
 from rbmlib import BernoulliRBM, GeometricPath, datasets
 from rbmlib.models import normal
 

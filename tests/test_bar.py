@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, stdtrit
 
 import rbmlib as rl
-from rbmbook.neighbours import bar_of_sample
+from rbmbook.experiments.reference import bar_of_sample
 from rbmlib import GeometricPath
 from rbmlib._kernels import float_sums
 from rbmlib.estimators.bar import Bennett, bennett, bennett_error

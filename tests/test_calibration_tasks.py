@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rbmbook.experiments import coverage
+from rbmbook.experiments import calibration
 
 BETAS = np.linspace(0, 1, 3)
 
@@ -26,8 +26,8 @@ def read(chains):
     [("_tempered", "_sample", "sample", ("joint",)), ("_ladders", "_replicas", "ladders", ())],
 )
 def test_runs_of_a_block_share_no_chain(monkeypatch, block, sampler, kind, before):
-    each = coverage.CHAINS[kind]
-    monkeypatch.setattr(coverage, sampler, lambda *_: Chains(n=3 * each))
-    runs = list(getattr(coverage, block)(read, *before, None, BETAS, 0, 3))
+    each = calibration.CHAINS[kind]
+    monkeypatch.setattr(calibration, sampler, lambda *_: Chains(n=3 * each))
+    runs = list(getattr(calibration, block)(read, *before, None, BETAS, 0, 3))
     assert [run.estimate.chains for run in runs] == np.arange(3 * each).reshape(3, each).tolist()
     assert [run.n_values for run in runs] == [each] * 3

@@ -26,7 +26,7 @@ from helpers_book import (
 )
 
 import rbmlib as rl
-from rbmbook.notebooks import short
+from rbmbook.claims import short
 
 pytestmark = pytest.mark.chapters
 

@@ -6,8 +6,8 @@ from helpers_stats import log_sum
 
 import rbmlib as rl
 from rbmbook.carlson2016.small import first_blocks
+from rbmbook.models import tempered_log_z
 from rbmbook.step_sizes import adapt_step_sizes
-from rbmbook.testsystems import tempered_log_z
 from rbmlib import DensityPath
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream

@@ -11,7 +11,7 @@ from scipy.io import savemat
 
 import rbmlib as rl
 from rbmbook import images as book_images
-from rbmbook.ww_domain import ww_domain
+from rbmbook.models import ww_domain
 from rbmlib import datasets
 from rbmlib.datasets import load_fasta, load_ww
 from rbmlib.datasets import register as _register

@@ -6,7 +6,8 @@ from helpers_stats import all_states
 from test_exact import make
 
 import rbmlib as rl
-from rbmbook import exact_slopes
+from rbmbook.experiments.kiwaki2015 import slope_variance
+from rbmbook.kiwaki2015 import theory
 from rbmlib import schedules
 from rbmlib.models import BernoulliRBM
 
@@ -22,7 +23,7 @@ def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
     p /= p.sum()
     mean = p @ x
     g = p @ (x - mean) ** 2
-    found = exact_slopes.slope_variance(path, beta, 12_000, 0)
+    found = slope_variance(path, beta, 12_000, 0)
     assert found.log_z == pytest.approx(rl.exact(path.at(beta)).log_z, abs=1e-10)
     assert abs(found.variance - g) < 4 * found.std_error
     assert abs(found.mean - mean) < 4 * np.sqrt(g / 12_000)
@@ -33,7 +34,7 @@ def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
 def test_models_that_cannot_be_enumerated_are_refused():
     for shape in ((40, 30), (4, 9)):
         with pytest.raises(ValueError, match="at most 22 hidden"):
-            exact_slopes.slope_variance(rl.GeometricPath(make(*shape)), 0.5, 10, 0)
+            slope_variance(rl.GeometricPath(make(*shape)), 0.5, 10, 0)
 
 
 BETAS = np.sin(np.pi * np.arange(21) / 40) ** 2
@@ -46,24 +47,24 @@ CURVES = {
 
 @pytest.mark.parametrize("g", CURVES.values(), ids=CURVES)
 def test_varopt_has_the_least_functional_which_is_the_length_squared(g):
-    grid, fine = exact_slopes.curve(BETAS, g(BETAS))
+    grid, fine = theory.curve(BETAS, g(BETAS))
     assert np.trapezoid(np.sqrt(fine / g(grid)), grid) == pytest.approx(1, abs=2e-3)
-    linear = exact_slopes.functional(schedules.linear(2000), grid, fine)
+    linear = theory.functional(schedules.linear(2000), grid, fine)
     assert linear == pytest.approx(np.trapezoid(fine, grid), rel=1e-4)
-    varopt = exact_slopes.varopt(2000, grid, fine)
-    j = exact_slopes.functional(varopt, grid, fine)
-    assert j == pytest.approx(exact_slopes.least(grid, fine), rel=1e-4)
+    varopt = theory.varopt(2000, grid, fine)
+    j = theory.functional(varopt, grid, fine)
+    assert j == pytest.approx(np.trapezoid(np.sqrt(fine), grid) ** 2, rel=1e-4)
     others = [schedules.linear(2000), schedules.sm08(2000), schedules.linear(2000) ** 1.2]
     capped = schedules.decelerate(varopt, 1.2 / 2000)
     others += [capped] * bool(np.diff(varopt).max() > 1.2 / 2000)
     for other in others:
-        assert exact_slopes.functional(other, grid, fine) >= j * (1 - 1e-6)
+        assert theory.functional(other, grid, fine) >= j * (1 - 1e-6)
 
 
 def test_gms13_of_means_is_its_rule():
     """Steps between knots in proportion to the root of (difference of betas x of means)."""
     means = 500 * BETAS**2
-    betas = exact_slopes.gms13(9000, BETAS, means)
+    betas = theory.gms13(9000, BETAS, means)
     knots = np.linspace(0, 1, 10)
     n_steps = np.diff(np.searchsorted(betas, knots * (1 + 1e-9)))
     wanted = np.sqrt(np.diff(knots) * np.diff(500 * knots**2))
@@ -72,27 +73,27 @@ def test_gms13_of_means_is_its_rule():
 
 def test_between_is_the_area_between_two_curves():
     one, two = schedules.linear(1000), schedules.linear(1000) ** 2
-    assert exact_slopes.between(one, two) == pytest.approx(1 / 6, abs=1e-4)
-    assert exact_slopes.between(one, one) == 0
+    assert theory.between(one, two) == pytest.approx(1 / 6, abs=1e-4)
+    assert theory.between(one, one) == 0
 
 
-def test_what_a_path_says_has_the_error_of_its_g():
-    """With relative errors r at every beta, the least J has about 2 r / sqrt(effective number)."""
+def test_schedules_have_the_error_of_their_g():
+    """Of g = exp(beta), VAROPT is at 2 log(1 + share (exp(1/2) - 1)), whatever its scale."""
     g, means = 300 * np.exp(BETAS), 500 * BETAS
-    found = exact_slopes.on_path(BETAS, g, means)
-    assert found.ratio("VAROPT") == pytest.approx(1, abs=1e-4)
-    assert found.ratio("linear") > found.ratio("VAROPT0.003") - 1e-9
-    assert found.least == pytest.approx(300 * (2 * (np.exp(0.5) - 1)) ** 2, rel=1e-3)
-    value, error = exact_slopes.with_error(lambda p: p.least, BETAS, g, 0.02 * g, means)
-    assert value == found.least
-    assert 0.02 * value / 21 < error < 0.02 * value
-    assert exact_slopes.with_error(lambda p: p.least, BETAS, g, 0 * g, means)[1] < 1e-9 * value
+    found = theory.schedules_of(BETAS, g, means)
+    wanted = 2 * np.log1p(np.linspace(0, 1, 2001) * (np.exp(0.5) - 1))
+    np.testing.assert_allclose(found["VAROPT"], wanted, atol=1e-4)
+    assert found["linear"].tolist() == schedules.linear(2000).tolist()
+    value, error = theory.with_error(lambda p: p["VAROPT"][1000], BETAS, g, 0.02 * g, means)
+    assert value == found["VAROPT"][1000]
+    assert 1e-4 < error < 0.02
+    assert theory.with_error(lambda p: p["VAROPT"][1000], BETAS, g, 0 * g, means)[1] < 1e-9
 
 
 def test_errors_of_effects_are_the_spread_of_draws(monkeypatch):
     """An effect that is the logarithm of g itself: its error is that of the normals drawn."""
-    monkeypatch.setattr(exact_slopes, "on_path", lambda betas, g, means: g)
-    value, error = exact_slopes.with_error(
+    monkeypatch.setattr(theory, "schedules_of", lambda betas, g, means: g)
+    value, error = theory.with_error(
         lambda g: np.log(g[0]), None, np.array([2.0, 5.0]), np.array([0.4, 0.1]), None, n_repeats=8
     )
     normals = np.random.default_rng(0).normal(size=(8, 2))[:, 0]

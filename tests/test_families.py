@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook import families
+from rbmbook.page import begin_families
 
 LETTERS = np.random.default_rng(0).integers(0, 4, size=(60, 8))
 
@@ -17,7 +17,7 @@ def fasta(path, letters=LETTERS):
 
 def begun(model="", data="", alphabet="ACGT"):
     names = {"model": model, "data": data, "alphabet": alphabet}
-    families.begin(names | {"__annotations__": dict.fromkeys(names, str)})
+    begin_families(names | {"__annotations__": dict.fromkeys(names, str)})
 
 
 def test_what_a_chapter_cannot_take_is_refused_by_the_parameter(tmp_path):

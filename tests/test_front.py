@@ -14,7 +14,7 @@ import chooser
 import front
 
 import rbmlib as rl
-from rbmbook.notebooks import by_name
+from rbmbook.claims import by_name
 from rbmlib.__main__ import main
 
 PAGES = ["intro", "which"]

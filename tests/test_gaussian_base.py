@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook import gaussian_base
+from rbmbook import paths
 from rbmbook.experiments.li2016 import principal_gaussian
-from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath, bracket_log_z
+from rbmbook.paths import GaussianBasePath, SinglePrecisionBasePath, bracket_log_z
 from rbmlib import GaussianRBM, LeakyRBM
 
 RNG = np.random.default_rng(5)
@@ -70,7 +70,7 @@ def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
         seen.append((log_p, gradient, start))
         return start, np.zeros(len(start))
 
-    monkeypatch.setattr(gaussian_base, "trajectory", trajectory)
+    monkeypatch.setattr(paths, "trajectory", trajectory)
     z, beta = np.random.default_rng(2).normal(size=(5, 4)), np.linspace(0.1, 0.9, 5)[:, None]
     path._trajectory(z, beta, np.random.default_rng(0))
     (log_p, gradient, u), small = seen[0], 1e-5

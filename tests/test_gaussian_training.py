@@ -5,7 +5,7 @@ import pytest
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmbook.gaussian_training import GaussianLearner
+from rbmbook.training import GaussianLearner
 from rbmlib.models import normal
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import rbmlib as rl
-from rbmbook.given_visible import GivenVisible
+from rbmbook.paths import GivenVisible
 
 SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=6.0, rng=0)
 PATH = rl.GeometricPath(SMALL, base=np.linspace(-1, 1, 10))

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from rbmbook.experiments import li2016
-from rbmbook.gaussian_base import bracket_log_z
-from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
+from rbmbook.paths import bracket_log_z
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
+from rbmbook.training import train_gaussian
 from rbmlib.models import GaussianRBM, LeakyRBM
 
 SHORT = {"n_updates": 3, "n_sweeps": 1, "n_temperatures": 20, "learning_rate": 1e-3}

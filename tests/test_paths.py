@@ -24,7 +24,7 @@ from helpers_stats import (
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmbook.gaussian_base import GaussianBasePath, SinglePrecisionBasePath
+from rbmbook.paths import GaussianBasePath, SinglePrecisionBasePath
 from rbmbook.step_sizes import Walk
 from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture

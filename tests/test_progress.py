@@ -14,7 +14,7 @@ from test_estimators import RUNS as ESTIMATORS
 from tqdm import tqdm
 
 import rbmlib as rl
-from rbmbook.notebooks import notebooks
+from rbmbook.claims import notebooks
 from rbmlib import context
 
 sys.path.insert(0, str(BOOK / "_tools"))

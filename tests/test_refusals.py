@@ -15,7 +15,7 @@ from helpers_models import on_threads, quiet, two_modes
 from scipy.sparse import csr_array
 
 import rbmlib as rl
-from rbmbook import images, step_sizes
+from rbmbook import images
 from rbmlib import BernoulliRBM, GeometricPath, checks, datasets, schedules, testsystems
 from rbmlib.sampling import planning
 
@@ -24,7 +24,7 @@ W, B, A = np.ones((4, 3)), np.zeros(4), np.zeros(3)
 ONES, LARGE, OF_MODES = BernoulliRBM(W, B, A), np.ones((31, 31)), two_modes()[0]
 PATH, BETAS = GeometricPath(ONES), rl.schedules.linear(5)
 DATA = np.tile([[1, 0, 1, 0], [0, 1, 1, 0]], (60, 1))
-RAGGED, SQUARE = [[1.0, 2.0], [3.0]], np.arange(9.0).reshape(3, 3)
+RAGGED = [[1.0, 2.0], [3.0]]
 MASKED = np.ma.masked_equal(W * [1, 2, 3], 2)
 SPINS = rl.RBM(rl.Spin(np.zeros(3)), rl.Spin(np.zeros(2)), np.ones((3, 2)))
 LEAKY_4 = rl.LeakyRBM(W / 9)
@@ -195,9 +195,6 @@ REFUSED = [
     ("rbm has 4 visible units", lambda: rl.LogZTracker(A, rng=0).update(ONES)),
     # rbmbook
     ("gain is 0", lambda: rl.LogZTracker(B, gain=0)),
-    ("target is 2: expected a probability above 0",
-     lambda: step_sizes.tune_step_size(lambda x, step: None, SQUARE, target=2)),
-    ("move is None", lambda: step_sizes.tune_step_size(None, SQUARE)),
     ("coupling is -1", lambda: testsystems.random_rbm(4, 3, coupling=-1)),
     ("norm is 'long'", lambda: testsystems.orthogonal_leaky_rbm(5, 3, norm="long")),
 ]  # fmt: skip

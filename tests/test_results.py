@@ -17,7 +17,7 @@ from helpers_models import quiet
 from scipy import stats
 
 import rbmlib as rl
-from rbmbook.neighbours import bar_of_sample
+from rbmbook.experiments.reference import bar_of_sample
 from rbmlib import Estimate
 from rbmlib.estimators.sams import Groups
 from rbmlib.results import (

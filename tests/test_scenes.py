@@ -10,7 +10,7 @@ from helpers_book import BOOK
 from scipy.special import expit
 
 import rbmlib as rl
-from rbmbook.notebooks import by_name
+from rbmbook.claims import by_name
 
 sys.path.insert(0, str(BOOK / "_tools"))
 import moving_weights

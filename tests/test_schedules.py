@@ -169,11 +169,6 @@ def test_gms13_follows_enumerated_moments(rbm, path):
     np.testing.assert_allclose(at_knots, np.r_[0, np.cumsum(share / share.sum())], atol=5e-3)
 
 
-def test_wrong_sweeps_are_named(path):
-    with pytest.raises(ValueError, match="n_burn_in, 5"):
-        gms13(path, 10, n_sweeps=5, n_burn_in=5)
-
-
 def algorithm_3(betas, max_step, printed, tolerance=1e-6, most=1000):
     """Kiwaki's Algorithm 3 in its own order: clip steps, sum them, set the flag, stretch.
 

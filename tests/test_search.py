@@ -9,7 +9,7 @@ from scipy.linalg import block_diag
 
 import rbmlib as rl
 from rbmbook import bench
-from rbmbook.testsystems import of_spins
+from rbmbook.models import of_spins
 from rbmlib.automatic import log_z as doors
 from rbmlib.models.mean_field import best_lower_bound, lower_bounds
 from rbmlib.search import modes

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rbmbook.spectral import rates, sharp
+from rbmbook.training import rates, sharp
 
 
 @pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (6,)])

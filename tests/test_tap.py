@@ -9,7 +9,7 @@ from helpers_stats import log_sum, rbm_table
 from scipy.special import expit, logit
 
 import rbmlib as rl
-from rbmbook.testsystems import of_spins
+from rbmbook.models import of_spins
 from rbmlib.estimators.tap_solvers import Expansion
 
 MODELS = ["pcd_10", "cd25_20"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.testsystems import tempered_log_z
+from rbmbook.models import tempered_log_z
 from rbmlib.estimators.ti import correction, quadrature
 
 MIXTURE = rl.testsystems.two_gaussians()

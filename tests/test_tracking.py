@@ -7,7 +7,7 @@ import pytest
 from helpers_models import on_threads
 from helpers_stats import all_states, assert_no_rejection, log_sum, rbm_table, two_sided
 
-import rbmbook.spectral  # noqa: F401  (which registers a method)
+import rbmbook.training  # noqa: F401  (which registers a method)
 import rbmlib as rl
 from rbmlib import BernoulliRBM, LogZTracker, schedules
 from rbmlib.training import tracking

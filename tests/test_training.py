@@ -9,7 +9,7 @@ from helpers_kernels import uniforms
 from helpers_models import on_threads
 from scipy.special import expit
 
-import rbmbook.spectral  # noqa: F401  (which registers a method)
+import rbmbook.training  # noqa: F401  (which registers a method)
 import rbmlib as rl
 from rbmlib.training import loop
 

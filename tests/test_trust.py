@@ -8,7 +8,7 @@ import pytest
 from helpers_models import quiet
 
 import rbmlib as rl
-from rbmbook.experiments import verdicts as counted
+from rbmbook.experiments import calibration
 from rbmbook.trust import cell_shares, cells, cost, holm, judged, verdicts
 from rbmlib.estimate import VERDICTS
 
@@ -44,24 +44,24 @@ def test_the_cost_of_a_check_is_of_runs_of_a_second():
 
 
 def test_a_task_is_what_a_user_gets():
-    found, columns = quiet(counted._verdict, 1, of="planted", family="bits, bits", method="ais")
-    rbm = counted.planted_model_of("bits, bits", 1)
-    users = quiet(counted.METHODS["ais"], rl.GeometricPath(rbm), 1)
+    found, columns = quiet(calibration._verdict, 1, of="planted", family="bits, bits", method="ais")
+    rbm = calibration.planted_model_of("bits, bits", 1)
+    users = quiet(calibration.CHECKED["ais"], rl.GeometricPath(rbm), 1)
     assert (found.log_z, found.verdict) == (users.log_z, users.verdict)
     assert VERDICTS[columns["verdict"]] == users.verdict
     assert columns["exact"] == rl.exact(rbm).log_z
 
 
 def test_models_of_the_bench_are_those_of_its_files():
-    rbm, log_z = counted.model_of("bench", "spike in slab", 2)
+    rbm, log_z = calibration.model_of("bench", "spike in slab", 2)
     assert abs(rl.exact(rbm).log_z - log_z) < 1e-6
 
 
-@pytest.mark.parametrize("kind", list(counted.PAIRS)[:6])
+@pytest.mark.parametrize("kind", list(calibration.SIZES)[:6])
 def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
     shares = []
     for seed in range(12):
-        rbm = counted.planted_model_of(kind, seed)
+        rbm = calibration.planted_model_of(kind, seed)
         v, column = rbm.exact_samples(4000, 0), rbm.weights[:, -1]
         if rbm.hidden.values is None:
             shares.append(np.mean(v @ column > (v @ column).max() / 2))
@@ -75,7 +75,7 @@ def test_a_planted_pattern_has_the_share_that_is_drawn(kind):
 
 def test_a_pattern_among_heavy_states_has_twice_their_odds():
     """Seed 135 draws a share below what lies near the pattern without its unit."""
-    rbm = counted.planted_model_of("spins, rectified", 135)
+    rbm = calibration.planted_model_of("spins, rectified", 135)
     v = np.array(list(product((-1.0, 1.0), repeat=12)))
     column, mean = rbm.weights[:, -1], np.tanh(rbm.visible.bias)
     near = v @ column > (np.sign(column) + mean) @ column / 2

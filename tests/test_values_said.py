@@ -130,7 +130,7 @@ def test_columns_of_priors_and_short_runs(path):
     _, columns = quiet(
         carlson2016._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5
     )
-    guess, begun = carlson2016.short_start(path, BETAS, 5, 32)
+    guess, begun = carlson2016.short_start(path, BETAS, np.random.default_rng([5, 1]), 32)
     source = np.random.default_rng([5, 2])
     settled = rl.simulated_tempering(path, BETAS, guess, 32, 5, source, record_every=5, **begun)
     sample = rl.simulated_tempering(path, BETAS, guess, 32, 60, source, start=settled)

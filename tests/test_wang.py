@@ -8,7 +8,7 @@ import pytest
 
 from rbmbook import judge, wang
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, card
-from rbmbook.wang import judged, programs, tap
+from rbmbook.wang import judged, programs
 
 # ------------------------------------------------------------------ Metropolis-Hastings
 
@@ -137,24 +137,24 @@ def calls(values, model="h100", order=3, **more):
     settings = {"model": model, "order": order, "n_updates": 1000, "ended": 2, "n_done": 9,
                 "cycle_low": 335.7382, "cycle_high": 335.8569}  # fmt: skip
     seeds = {"seed": 2014 + np.arange(len(values)), "log_z": np.asarray(values, float)}
-    return pd.DataFrame(seeds | settings | tap.FIRST | more)
+    return pd.DataFrame(seeds | settings | programs.FIRST | more)
 
 
 CYCLE = [335.7382] * 15 + [335.8569] * 5
 
 
 def test_calls_in_a_cycle_of_two_may_split_as_is_printed():
-    assert tap.in_cycle(calls(CYCLE))
-    assert not tap.in_cycle(calls([335.7382] * 20))
-    assert not tap.in_cycle(calls([*CYCLE[:-1], 335.8]))
-    upper, mean, variance = tap.split_nearest(calls(CYCLE), 335.7857)
+    assert programs.in_cycle(calls(CYCLE))
+    assert not programs.in_cycle(calls([335.7382] * 20))
+    assert not programs.in_cycle(calls([*CYCLE[:-1], 335.8]))
+    upper, mean, variance = programs.split_nearest(calls(CYCLE), 335.7857)
     assert (upper, round(mean, 4), round(variance, 4)) == (8, 335.7857, 0.0036)
-    assert tap.split_nearest(calls(CYCLE), 400.0)[0] == 20
+    assert programs.split_nearest(calls(CYCLE), 400.0)[0] == 20
 
 
 def outcome_of(values, text="1.04e-4"):
     found = calls(values, "h500", 2, cycle_low=np.nan, cycle_high=np.nan)
-    return tap.variance_judged("wang-tap-h500", found, text, 432.6).outcome
+    return programs.variance_judged("wang-tap-h500", found, text, 432.6).outcome
 
 
 def test_variances_of_sets_of_twenty_calls():
@@ -175,12 +175,12 @@ def test_variances_of_sets_of_twenty_calls():
 
 def test_a_row_of_tap_is_judged_over_orders_and_numbers_of_calls():
     two = calls(341.3 + 1e-5 * np.cos(np.arange(20.0)), order=2, cycle_low=np.nan)
-    found = tap.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]), "h100")
+    found = programs.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]), "h100")
     assert {part[0].split("; ")[1] for part in found.parts if part[2] != CONTRADICTED} == {
         "log Z TAP3, mean of 20", "log Z TAP3, one call",
     }  # fmt: skip
     far = pd.concat([calls(np.array(CYCLE) - 3, cycle_low=np.nan), two])
-    assert tap.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
+    assert programs.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
 
 
 def test_quick_calls_come_below_the_tolerance_soon():

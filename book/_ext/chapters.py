@@ -13,7 +13,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from rbmbook.notebooks import name_of, notebooks
+from rbmbook.claims import name_of, notebooks
 
 MARK = "<!-- what chapters take -->"
 OWN = ("model", "data", "threshold")  # of a reader's own

@@ -15,8 +15,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from rbmbook.claims import COURSE_REPORT, SOURCES, claims
-from rbmbook.notebooks import by_name, notebooks, verdicts_of
+from rbmbook.claims import COURSE_REPORT, SOURCES, by_name, claims, notebooks
 from rbmbook.verdicts import (
     CONTRADICTED,
     DEPENDS,
@@ -28,6 +27,7 @@ from rbmbook.verdicts import (
     counts_in_words,
     effect_in_words,
     verdict_cell,
+    verdicts_of,
 )
 
 COUNTS, PLACES, CLAIMS, SURE = (

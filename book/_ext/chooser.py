@@ -17,7 +17,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from rbmbook.notebooks import by_name
+from rbmbook.claims import by_name
 
 BOOK = Path(__file__).parent.parent
 LIST = BOOK / "chooser.yml"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from rbmbook.notebooks import by_name, short
+from rbmbook.claims import by_name, short
 
 BOOK = Path(__file__).parent.parent
 SOURCE = BOOK / "scenes.yml"

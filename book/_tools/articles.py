@@ -24,8 +24,15 @@ from markdown_it import MarkdownIt
 
 import rbmlib
 from rbmbook.claims import Claim, claims
-from rbmbook.notebooks import verdicts_of
-from rbmbook.verdicts import CONTRADICTED, OUTCOMES, REPRODUCED, SYMBOLS, Verdict, in_brackets
+from rbmbook.verdicts import (
+    CONTRADICTED,
+    OUTCOMES,
+    REPRODUCED,
+    SYMBOLS,
+    Verdict,
+    in_brackets,
+    verdicts_of,
+)
 
 ROOT = Path(__file__).parents[2]
 TEXTS = Path(__file__).parent / "articles"

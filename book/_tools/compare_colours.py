@@ -4,7 +4,7 @@
 
 Of rbms its own function, in its float32: four runs of 125 chains and 1,000 steps, whose spread is
 the error bar, since it gives none; then `rbmlib.ais` with 500 chains and as many steps as that
-time allows. The models are those of rbmbook.experiments.verdicts. Writes
+time allows. The models are those of rbmbook.experiments.calibration. Writes
 data/results/colours_rivals.csv, a row a run, and speed_colours.csv.
 """
 
@@ -20,7 +20,7 @@ from rbms.potts_bernoulli.classes import PBRBM
 from run_bench import log_mean
 
 import rbmlib as rl
-from rbmbook.experiments.verdicts import planted_model_of, random_model_of
+from rbmbook.experiments.calibration import planted_model_of, random_model_of
 
 N_MODELS = 20  # of each kind
 

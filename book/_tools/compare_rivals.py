@@ -21,7 +21,7 @@ from baselines import numpy_annealing, rbms_annealing
 
 import rbmlib as rl
 from rbmbook import load_reference
-from rbmbook.neighbours import bar_of_sample
+from rbmbook.experiments.reference import bar_of_sample
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.sampling import parallel_tempering, planning
 

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from rbmbook.notebooks import notebooks, short
+from rbmbook.claims import notebooks, short
 
 SOURCES = Path(__file__).resolve().parent.parent / "exercises"
 FENCE = re.compile(r"(?ms)^(`{3,}|:{3,})(\{[\w-]+\}|python|console)?([^\n]*)\n(.*?)^\1[ \t]*$\n?")

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from rbmbook.notebooks import notebooks
+from rbmbook.claims import notebooks
 
 BOOK = Path(__file__).resolve().parent.parent
 TALL = re.compile(r"book-tall:[A-Za-z0-9+/=]+")  # the variant for phones

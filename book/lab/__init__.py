@@ -1,8 +1,8 @@
 """What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
 
-from . import spectral  # noqa: F401  (which registers methods)
-from .datasheet import datasheet, known_log_z, load_reference
+from . import training  # noqa: F401  (which registers methods)
 from .live import checked_parameters, colophon, live_model, noted_warnings
+from .models import datasheet, known_log_z, load_reference
 from .stored import recomputed, stored_results
 
 __all__ = [

@@ -126,8 +126,8 @@ def _score(names, answers, index) -> Score:
     z = off[with_bar] / error[with_bar]
     spread = math.sqrt(np.mean(z**2)) if z.size else math.nan
     median = float(np.sort(off)[off.size // 2]) if off.size else math.nan
-    return Score(len(names), len(given), len(held), int(wrong.sum()), int(covered.sum()), spread,
-                 median)  # fmt: skip
+    counts = len(names), len(given), len(held), int(wrong.sum()), int(covered.sum())
+    return Score(*counts, spread, median)
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:

@@ -1,10 +1,12 @@
-"""The claims of the four sources that the book judges: one row each of ``published/claims.csv``."""
+"""The claims of the four sources that the book judges, and the notebooks of the book."""
 
 from __future__ import annotations
 
 import csv
 import difflib
+import re
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from rbmlib import datasets
@@ -31,14 +33,10 @@ class Claim(NamedTuple):
     open: str = ""  # what the source does not state
     old: str = ""  # names that this claim had, with blanks between: their addresses still work
 
-    @property
-    def notebook(self) -> str:
-        return f"check/{SOURCES[self.source][2]}"
-
 
 @cache
 def claims() -> dict[str, Claim]:
-    """Every claim by its name, in the order of the sources."""
+    """Every row of ``published/claims.csv`` by its name, in the order of the sources."""
     with datasets.committed("published/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = [Claim(**row) for row in csv.DictReader(file)]
     by_name = {row.name: row for row in rows}
@@ -68,3 +66,31 @@ def printed_number(name: str, printed=None) -> tuple[float, float]:
     digits, _, power = text.lower().partition("e")
     decimals = len(digits.partition(".")[2]) - int(power or 0)
     return value, 0.5 * 10.0**-decimals
+
+
+# notebooks ----------------------------------------------------------------------------------
+
+
+def notebooks(folder: Path) -> list[Path]:
+    """Notebooks of the book in a folder and those below, without tools, drafts and checkpoints."""
+    return sorted(
+        path
+        for path in folder.rglob("*.ipynb")
+        if not any(part[0] in "_." for part in path.relative_to(folder).parts)
+        and not path.name.endswith(".partial.ipynb")
+    )
+
+
+def name_of(notebook: Path, folder: Path) -> str:
+    """As links call it: learn/03_ais."""
+    return notebook.relative_to(folder).with_suffix("").as_posix()
+
+
+def short(notebook: str | Path) -> str:
+    """Its name without folder and number, as lists and other files about it have it: ais."""
+    return re.sub(r"^\d\d_", "", Path(notebook).stem)
+
+
+def by_name(folder: Path) -> dict[str, str]:
+    """What links call every notebook, by its short name."""
+    return {short(path): name_of(path, folder) for path in notebooks(folder)}

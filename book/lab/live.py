@@ -19,7 +19,7 @@ from rbmlib.models import BernoulliRBM
 from rbmlib.models.layers import OF_SPINS, are_spins
 from rbmlib.paths.bases import base_rate, mean_field_bias
 
-from .datasheet import load_reference
+from .models import load_reference
 
 # how to read a model's file: every chapter with a parameter `model` takes these without naming them
 OF_A_MODEL = ("layout", "names", "units")

@@ -7,38 +7,67 @@ checked (`checks`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
+import rbmlib as rl
 from rbmlib import datasets
 
-from . import measured, plots, tables
-from .live import NO_THRESHOLD, LiveModel, checked_parameters, how_to_read, live_model
+from . import live, measured, plots, tables
 from .measured import Measured
 from .stored import stored_results
-from .tables import number
+from .tables import number as number
 from .verdicts import Verdict, together, verdict_cell
 
-PANEL_WIDTH, PAGE_WIDTH = 3.3, 9.6  # inches
+FEWEST_SEQUENCES = 40  # different ones
 
 
-def begin(names: dict, **least: int) -> LiveModel | None:
+def begin(names: dict, **least: int) -> live.LiveModel | None:
     """Check the parameters of a page, set its style, and load and describe its model.
 
     ``names`` is ``globals()``, in the cell after the parameters; ``least`` has smallest allowed
     values. A page without a parameter ``model`` has none.
     """
-    checked_parameters(names, **least)
+    live.checked_parameters(names, **least)
     plots.use_style()
     if "model" not in names:
         return None
-    threshold = names.get("threshold", NO_THRESHOLD)
-    live = live_model(names["model"], names.get("data", ""), threshold, **how_to_read(names))
-    print(live.sentence())
-    return live
+    how = live.how_to_read(names) | {"threshold": names.get("threshold", live.NO_THRESHOLD)}
+    model = live.live_model(names["model"], names.get("data", ""), **how)
+    print(model.sentence())
+    return model
+
+
+def begin_families(names: dict, **least: int) -> None:
+    """As `begin`, of the lesson on proteins: with ``model``, ``data`` and ``alphabet``."""
+    live.checked_parameters(names, **least)
+    plots.use_style()
+    model, data, alphabet = (names[name] for name in ("model", "data", "alphabet"))
+    with live.refused_parameter("alphabet", alphabet):
+        if len({*alphabet}) != len(alphabet) or len(alphabet) < 2:
+            raise ValueError("expected a word of different letters, such as ACGT")
+    with live.refused_parameter("data", data):
+        ww = datasets.load_ww()
+        if not data and alphabet != ww.alphabet:
+            raise ValueError("the WW domain has an alphabet of its own: give data with yours")
+        letters = (datasets.load_fasta(data, alphabet) if data else ww).letters
+        if (n := len(np.unique(letters, axis=0))) < FEWEST_SEQUENCES:
+            raise ValueError(f"it has {n} different sequences: expected {FEWEST_SEQUENCES} or more")
+    if model:
+        _check_family(model, live.how_to_read(names), letters.shape[1], len(alphabet))
+
+
+def _check_family(model: str, how: dict, n_sites: int, q: int) -> None:
+    with live.refused_parameter("model", model):
+        rbm = rl.load_rbm(model, **how)
+        fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
+        if not fits or rbm.n_visible != n_sites * q:
+            raise ValueError(
+                f"{rbm!r}: expected, as the data have, Potts of {n_sites} sites with {q} "
+                "letters each"
+            )
 
 
 def stored(names: str, scheduler: str = "") -> list[pd.DataFrame]:
@@ -105,22 +134,18 @@ def _sizes(models: pd.Series) -> pd.Series:
     return models.astype(str).str.extract(r"(\d+)\D*$")[0].astype(float)
 
 
-def table(frame: pd.DataFrame, caption: str, decimals=3, hide: str = "", **digits):
+def table(frame: pd.DataFrame, caption: str, decimals: int = 3, **digits):
     """A styled table: `Verdict` as symbol and word, `Measured` with its error, gaps as a dash.
 
-    ``decimals`` of columns of floats, one number or by column. ``hide`` names columns that are not
-    shown, with commas between. ``digits`` are decimals of a column, or a function of a value to a
-    text; an underscore stands for each blank of its name.
+    ``decimals`` are those of columns of floats; ``digits`` those of one column, or a function of a
+    value to a text.
     """
-    cells = frame.drop(columns=[c.strip() for c in hide.split(",") if c.strip()]).map(_cell)
-    names = {str(c).replace(" ", "_"): c for c in cells}
-    if unknown := set(digits) - set(names):
-        raise ValueError(f"no column {', '.join(sorted(unknown))}: there are {', '.join(names)}")
-    wanted = {names[key]: value for key, value in digits.items()}
-    wanted, usual = (decimals | wanted, 3) if isinstance(decimals, dict) else (wanted, decimals)
-    how = {c: wanted.get(c, usual) for c in cells if pd.api.types.is_float_dtype(cells[c])}
-    formats = {c: x if callable(x) else f"{{:,.{x}f}}" for c, x in how.items()}
-    formats |= {c: x for c, x in wanted.items() if callable(x)}
+    cells = frame.map(_cell)
+    if unknown := set(digits) - set(cells):
+        raise ValueError(f"no column {', '.join(sorted(unknown))}: there are {', '.join(cells)}")
+    floats = cells.columns[[pd.api.types.is_float_dtype(kind) for kind in cells.dtypes]]
+    wanted = dict.fromkeys(floats, decimals) | digits
+    formats = {c: x if callable(x) else f"{{:,.{x}f}}" for c, x in wanted.items()}
     identifier = "".join(c if c.isalnum() else "-" for c in caption.lower())[:40]
     styled = cells.style.set_uuid(identifier).hide(axis="index")
     return styled.format(formats, na_rep="–").set_caption(caption)
@@ -166,11 +191,9 @@ def over(top: Measured, bottom: Measured) -> Measured:
     return measured.minus(top, bottom, "log")
 
 
-def on_each(cases: Iterable, judged: Callable[..., Verdict]) -> Verdict:
-    """One verdict of a claim on several models: ``judged(name)``, or of a dict ``(name, item)``."""
-    if isinstance(cases, Mapping):
-        return together({str(name): judged(name, item) for name, item in cases.items()})
-    return together({str(name): judged(name) for name in cases})
+def on_each(cases: Mapping, judged: Callable[..., Verdict]) -> Verdict:
+    """One verdict of a claim on several models: ``judged(name, item)`` of each."""
+    return together({str(name): judged(name, item) for name, item in cases.items()})
 
 
 def checks(sentences: Mapping[str, object]) -> None:
@@ -186,30 +209,3 @@ def checks(sentences: Mapping[str, object]) -> None:
     if false:
         raise AssertionError("; ".join(false))
     print("checked:", "; ".join(sentences))
-
-
-def panels(items, draw: Callable, columns: int = 3, height: float = 3.0, **labels):
-    """One panel an item: ``draw(ax, item, item)``, titled with it.
-
-    ``labels`` are given to ``ax.set`` of every panel; ``xlabel`` and ``ylabel`` of the outer ones.
-    """
-    n_rows, n_columns = -(-len(items) // columns), min(columns, len(items))
-    width = min(PAGE_WIDTH, PANEL_WIDTH * n_columns)
-    size = width, height * n_rows
-    figure, grid = plt.subplots(n_rows, n_columns, figsize=size, squeeze=False)
-    axes = list(grid.flat)
-    for i, (ax, item) in enumerate(zip(axes, items, strict=False)):
-        draw(ax, item, item)
-        if not ax.get_title():
-            ax.set_title(str(item))
-        outer = {"xlabel": i + n_columns >= len(items), "ylabel": i % n_columns == 0}
-        ax.set(**{name: text for name, text in labels.items() if outer.get(name, True)})
-    for ax in axes[len(items) :]:
-        figure.delaxes(ax)
-    return axes[: len(items)]
-
-
-__all__ = [
-    "begin", "checks", "each", "log_variance", "number", "off", "on_each", "one", "over", "panels",
-    "pick", "pm", "published", "stored", "table",
-]  # fmt: skip

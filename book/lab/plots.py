@@ -47,14 +47,10 @@ _LOOKS = {
     "counts": ("#8a6d00", "v", ":"),
     "TI": ("#b08d00", "X", "-."),
     "TI-RB": ("#e06c00", "d", "--"),
-    "parallel tempering": ("#8d6e63", "h", "-."),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
-    "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
-    "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple.
-    "TAP": ("#8e24aa", "H", "-."),
     "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.
@@ -81,9 +77,16 @@ STYLE: Any = {
 
 
 def use_style() -> None:
-    """The book's look, for all figures that follow; in a notebook they are shown as SVG."""
+    """The book's look, for all figures that follow; in a notebook they are shown as `bundle`."""
+    from IPython import get_ipython
+
     plt.rcParams.update(STYLE)
-    figures_as_svg()
+    shell = get_ipython()
+    if shell is not None and hasattr(shell, "kernel"):
+        from matplotlib_inline.config import InlineBackend
+
+        InlineBackend.instance(parent=shell).figure_formats = set()
+        shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
@@ -98,27 +101,12 @@ def method(name: str, label: str | None = None, markers: bool = True) -> dict[st
     return look | ({"marker": marker, "markersize": 5} if markers and marker else {})
 
 
-def truth(ax, value: float, label: str = "exact", vertical: bool = False):
+def truth(ax, value: float, label: str = "exact") -> None:
     """The exact value as a dashed black line across the axes."""
-    line = ax.axvline if vertical else ax.axhline
-    line(value, lw=1.2, zorder=1, **method("exact", label))
-    return ax
+    ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 
 # figures as SVG --------------------------------------------------------------------------
-
-
-def figures_as_svg() -> None:
-    """Show every figure of the notebook that runs as `bundle`; elsewhere do nothing."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is None or not hasattr(shell, "kernel"):
-        return
-    from matplotlib_inline.config import InlineBackend
-
-    InlineBackend.instance(parent=shell).figure_formats = set()
-    shell.display_formatter.mimebundle_formatter.for_type(Figure, bundle)
 
 
 def bundle(figure: Figure, include=None, exclude=None) -> dict:
@@ -186,7 +174,8 @@ def tall(figure: Figure) -> bool:
     """
     panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     width, height = figure.get_size_inches()
-    if width <= PHONE or not panels or len(panels) > 8 or any(_is_image(ax) for ax in panels):
+    images = any(ax.images and not ax.axison for ax in panels)
+    if width <= PHONE or not panels or len(panels) > 8 or images:
         return False
     for legend in figure.legends[:]:  # of all panels together: under them, in fewer columns
         named = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
@@ -205,10 +194,6 @@ def tall(figure: Figure) -> bool:
         ax.tick_params(labelleft=True, labelbottom=True)
     figure.set_size_inches(PHONE, each * len(panels))
     return True
-
-
-def _is_image(ax) -> bool:
-    return bool(ax.images) and not ax.axison
 
 
 def _named_alike(panels) -> None:

@@ -17,7 +17,7 @@ from scipy.special import chdtrc, ndtri
 from rbmlib import datasets
 
 from . import plots
-from .datasheet import load_reference
+from .models import load_reference
 from .tables import number
 
 PRECISION = 0.05  # nats
@@ -246,12 +246,11 @@ def in_words(seconds: float) -> str:
     """
     if not math.isfinite(seconds):
         return "not known"
-    for unit, length in (("h", 3600.0), ("min", 60.0), ("s", 1.0)):
-        if seconds >= 1.5 * length or unit == "s":
-            value = seconds / length
-            decimals = 0 if value >= 10 else 1 if value >= 1 else 2
-            return f"{value:.{decimals}f} {unit}"
-    return ""
+    units = {"h": 3600.0, "min": 60.0, "s": 1.0}
+    unit = next((name for name, length in units.items() if seconds >= 1.5 * length), "s")
+    value = seconds / units[unit]
+    decimals = 0 if value >= 10 else 1 if value >= 1 else 2
+    return f"{value:.{decimals}f} {unit}"
 
 
 # rows of tables ----------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 
-from rbmlib.checks import count
 from rbmlib.context import bar
 from rbmlib.numerics import ChainStream, cut
 from rbmlib.results import warn
@@ -29,14 +28,10 @@ def gms13(
     bends (a `Polyline` through more models than two) is linear in eta only between its own knots,
     and brings these.
     """
-    n, knots = count("n_temperatures", n_temperatures), linear(count("n_knots", n_knots, 2) - 1)
     bends = getattr(path, "knots", ())
-    knots = knots if len(bends) <= 2 else bends
-    n_burn_in, n_sweeps = count("n_burn_in", n_burn_in, 0), count("n_sweeps", n_sweeps)
-    if n_sweeps <= n_burn_in:
-        raise ValueError(f"n_sweeps is {n_sweeps}: expected more than n_burn_in, {n_burn_in}")
-    stream = ChainStream(rng, count("n_chains", n_chains))
-    v, means = path.sample_base(stream.n_chains, stream), []
+    knots = bends if len(bends) > 2 else linear(n_knots - 1)
+    stream = ChainStream(rng, n_chains)
+    v, means = path.sample_base(n_chains, stream), []
     looks = np.linspace(n_burn_in, n_sweeps, min(51, n_sweeps - n_burn_in + 1)).astype(int)
     with bar(knots.size * n_sweeps, "gms13"):
         for beta in knots:
@@ -50,7 +45,7 @@ def gms13(
             means.append(np.mean(slopes, axis=0))
     before, after = np.transpose(means)
     costs = np.diff(knots) * (before[1:] - after[:-1])
-    return cut(knots, np.sqrt(np.maximum(costs, 0.0)), n)
+    return cut(knots, np.sqrt(np.maximum(costs, 0.0)), n_temperatures)
 
 
 def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
@@ -59,8 +54,8 @@ def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -
     The library takes the first integral of eq. (9), a quadrature; here the equation itself is
     solved, with the derivative of log g taken numerically.
     """
-    n, solution = count("n_temperatures", n_temperatures), slope_variance(pilot, smoothing)
-    return np.interp(np.arange(n + 1) / n, *fixed_point(*solution))
+    shares = np.arange(n_temperatures + 1) / n_temperatures
+    return np.interp(shares, *fixed_point(*slope_variance(pilot, smoothing)))
 
 
 def fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray, np.ndarray]:

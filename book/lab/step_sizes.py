@@ -14,26 +14,20 @@ from typing import NamedTuple
 import numpy as np
 
 import rbmlib as rl
-from rbmlib import checks
-from rbmlib.checks import count, function, number, schedule
 from rbmlib.numerics import ChainStream, expit, logit, softplus
 from rbmlib.paths.hmc import Transition, accept
 
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 WALK_TARGET = 0.234  # of a random walk (Roberts, Gelman & Gilks 1997)
-TUNING_CHAINS = 100
+TUNING_CHAINS, TUNING_STEPS = 100, 200
+N_CHAINS, N_STEPS = 10, 50  # at each beta, from which acceptance is fitted
 # Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
 # next to nothing; where all or nothing was accepted the bounds keep the fit finite.
 LOGITS = (-200.0, 10.0)
+GAP = 1e-3  # of the log-likelihood
 
 
-def _probability(target) -> float:
-    return number("target", target, "a probability above 0 and below 1", above=0, below=1)
-
-
-def tune_step_size(
-    move, x, step_size: float = 1.0, *, target: float = TARGET, n_steps: int = 200
-) -> tuple[float, np.ndarray]:
+def tune_step_size(move, x, step_size: float, target: float = TARGET) -> tuple[float, np.ndarray]:
     """A step size at which ``move(x, step_size)`` accepts with probability ``target``.
 
     Stochastic approximation on its logarithm: step t adds ``(acceptance - target) / t^0.6``, the
@@ -43,11 +37,8 @@ def tune_step_size(
     ``move(x, step_size)`` gives a `Transition` of states x (n_chains, d). Returned with the step
     size is where the chains ended.
     """
-    target = _probability(target)
-    log_step = np.log(number("step_size", step_size, "a positive number", above=0))
-    function("move", move, "of states and a step size, a Transition")
-    history = []
-    for t in range(1, count("n_steps", n_steps, 2) + 1):
+    log_step, history = np.log(step_size), []
+    for t in range(1, TUNING_STEPS + 1):
         moved = move(x, np.exp(log_step))
         x = moved.x
         log_step += (moved.probability.mean() - target) / t**0.6
@@ -69,7 +60,7 @@ class AcceptanceModel(NamedTuple):
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
         """The step at which each beta accepts with ``target``, clipped to the span: (K,)."""
-        wanted = logit(_probability(target)) - self.intercept
+        wanted = logit(target) - self.intercept
         low, high = self.span
         flat = self.slope > -1e-9  # acceptance that no step changes: all or none will do
         steps = wanted / np.where(flat, -1e-9, self.slope)
@@ -111,11 +102,11 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     return AcceptanceModel(a - slope * low, slope, (low, high), -float(objective(ends)[0]))
 
 
-def _interior_point(objective, matrix, offset, x, gap: float = 1e-3) -> np.ndarray:
+def _interior_point(objective, matrix, offset, x) -> np.ndarray:
     """Minimise a convex function where ``matrix @ x + offset > 0``, from an x inside.
 
     Newton's method on ``t objective - sum log(slack)``; its minimum is within ``len(offset) / t``,
-    in the end below ``gap``, of the constrained one (Boyd & Vandenberghe 2004, section 11.3).
+    in the end below `GAP`, of the constrained one (Boyd & Vandenberghe 2004, section 11.3).
     """
     t = 1.0
     while True:
@@ -136,7 +127,7 @@ def _interior_point(objective, matrix, offset, x, gap: float = 1e-3) -> np.ndarr
                     break
                 size /= 2
             x = x + size * step
-        if len(offset) / t < gap:
+        if len(offset) / t < GAP:
             return x
         t *= 50
 
@@ -152,11 +143,8 @@ class Walk(rl.DensityPath):
 
 
 class AdaptedSteps(NamedTuple):
-    """What was found: two paths, and the model of acceptance behind the step sizes."""
-
     path: rl.DensityPath  # with a step size for each beta
     fixed: rl.DensityPath  # with their mean at all betas: the paper's baseline
-    model: AcceptanceModel
 
 
 def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.DensityPath:
@@ -167,41 +155,37 @@ def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.De
     return other
 
 
-def adapt_step_sizes(
-    path, betas, *, target: float | None = None, n_chains: int = 10, n_steps: int = 50, rng=None
-) -> AdaptedSteps:
+def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
-    Steps that are accepted with probability ``target`` (by default 0.651 for HMC, the paper's, and
-    0.234 for the random walk) are found at beta = 0, the largest, and at beta = 1, the smallest.
-    Then ``n_chains`` chains at each of ``betas``, annealed to it, try ``n_steps`` steps drawn
-    between the two, evenly on a logarithmic scale, and each beta gets the step at which a monotone
-    logistic model of what they accepted accepts with ``target``.
+    Steps that are accepted with the wanted probability (0.651 for HMC, the paper's, and 0.234 for
+    the random walk) are found at beta = 0, the largest, and at beta = 1, the smallest. Then ten
+    chains at each of ``betas``, annealed to it, try fifty steps drawn between the two, evenly on a
+    logarithmic scale, and each beta gets the step at which a monotone logistic model of what they
+    accepted accepts with that probability.
     """
-    checks.instance("path", path, rl.DensityPath, "a DensityPath")
-    betas, target = schedule(betas), target or (WALK_TARGET if isinstance(path, Walk) else TARGET)
-    n_chains, n_steps = count("n_chains", n_chains), count("n_steps", n_steps)
-    n = betas.size * n_chains
+    target = WALK_TARGET if isinstance(path, Walk) else TARGET
+    n = betas.size * N_CHAINS
     stream = ChainStream(rng, n)
     x = path.sample_base(TUNING_CHAINS, stream)
     tuned: dict[float, float] = {}
     for beta in (0.0, 1.0):
         first = np.sqrt(path.base_variance) if beta == 0 else tuned[0.0]
         tuned[beta], x = tune_step_size(
-            lambda x, step, b=beta: path.move(x, b, step, stream), x, first, target=target
+            lambda x, step, b=beta: path.move(x, b, step, stream), x, first, target
         )
     low, high = sorted(tuned.values())
-    index = np.tile(np.arange(betas.size), n_chains)
+    index = np.tile(np.arange(betas.size), N_CHAINS)
     x, tries, taken = path.sample_base(n, stream), [], []
-    for beta in [*betas[1:], *[1.0] * n_steps]:  # a chain stays at its beta once others pass it
+    for beta in [*betas[1:], *[1.0] * N_STEPS]:  # a chain stays at its beta once others pass it
         steps = low * (high / low) ** stream.random((n, 1))[:, 0]
         moved = path.move(x, np.minimum(betas[index], beta), steps, stream)
         x = moved.x
         tries.append(steps)
         taken.append(moved.accepted)
-    tried, accepted = np.array(tries[-n_steps:]), np.array(taken[-n_steps:])
+    tried, accepted = np.array(tries[-N_STEPS:]), np.array(taken[-N_STEPS:])
     model = fit_acceptance(
-        np.tile(index, n_steps), tried.ravel(), accepted.ravel(), betas.size, (low, high)
+        np.tile(index, N_STEPS), tried.ravel(), accepted.ravel(), betas.size, (low, high)
     )
     steps = model.step_sizes(target)
-    return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()), model)
+    return AdaptedSteps(with_steps(path, steps, betas), with_steps(path, steps.mean()))

@@ -17,7 +17,6 @@ from rbmlib.estimate import VERDICTS
 from .bench import ERRORS, NATS, share_interval
 
 LEVELS = (50, 80, 95)  # percent
-HEADS = {"method": "estimator"}
 
 
 def judged(runs: pd.DataFrame) -> pd.DataFrame:
@@ -61,7 +60,7 @@ def cells(blocks: pd.DataFrame) -> pd.DataFrame:
 def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
     """Of cells, percentages of intervals that hold log Z: of converged runs, and of all."""
     n = counted["n_converged"]
-    found = counted.index.to_frame(index=False).rename(columns=HEADS)
+    found = counted.index.to_frame(index=False).rename(columns={"method": "estimator"})
     found["runs"] = counted["n_repeats"].astype(int).map("{:,}".format).to_numpy()
     found["converged"] = n.astype(int).map("{:,}".format).to_numpy()
     for level in LEVELS:

@@ -1,14 +1,16 @@
-"""Verdicts, and how they are shown: one card a claim."""
+"""Verdicts, how they are shown (one card a claim), and those that notebooks hold."""
 
 from __future__ import annotations
 
 import html
+import json
 import math
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 from . import tables
-from .claims import claim
+from .claims import claim, name_of, notebooks
 from .measured import ALPHA, Measured
 
 REPRODUCED = "reproduced"
@@ -232,3 +234,19 @@ def show_verdicts(verdicts) -> None:
     plain = "\n".join(f"{v.name}: {v.outcome}" for v in every)
     cards = "\n".join(map(card, every))
     display({"text/plain": plain, "text/html": cards, MIME: [*map(as_json, every)]}, raw=True)
+
+
+def verdicts_of(folder: Path) -> dict[str, tuple[Verdict, str]]:
+    """Verdict and notebook, by the name of a claim; two verdicts of one claim are an error."""
+    found = [
+        (from_json(fields), name_of(path, folder))
+        for path in notebooks(folder)
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+        for output in cell.get("outputs", [])
+        for fields in output.get("data", {}).get(MIME, [])
+    ]
+    twice = {name for name, n in Counter(v.name for v, _ in found).items() if n > 1}
+    if twice:
+        places = ", ".join(f"{v.name} in {notebook}" for v, notebook in found if v.name in twice)
+        raise ValueError(f"claims with more than one verdict: {places}")
+    return {v.name: (v, notebook) for v, notebook in found}

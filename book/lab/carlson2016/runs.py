@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 
 from .. import measured
-from ..datasheet import load_reference
 from ..measured import Measured, rmse
+from ..models import load_reference
 from ..page import number, pick
 from ..stored import is_stored, stored_results
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from rbmbook.datasheet import load_reference
+from rbmbook.models import load_reference
 from rbmlib.datasets import committed
 
 from .checker import Own, each_named, letter, numbers, require, task

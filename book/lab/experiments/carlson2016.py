@@ -7,27 +7,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from rbmbook import spectral
+import rbmlib as rl
+from rbmbook import training
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
 from rbmbook.carlson2016.rounds import rts_from_rounds
 from rbmbook.carlson2016.small import PRIORS
-from rbmbook.given_visible import GivenVisible
+from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
-from rbmlib import (
-    datasets,
-    mbar_of_sample,
-    pilot,
-    reverse_ais,
-    rts,
-    rts_of_sample,
-    schedules,
-    simulated_tempering,
-    ti,
-)
 from rbmlib.checks import one_of
 from rbmlib.numerics import logmeanexp
-from rbmlib.paths import GeometricPath
-from rbmlib.paths.bases import base_rate
 from rbmlib.training import train
 from rbmlib.training.tracking import LogZTracker
 
@@ -62,7 +50,7 @@ def _rts_from_rounds(
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     """RTS, and the round trips of its chains with their standard error."""
-    run = rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
+    run = rl.rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
     trips = run.states.round_trips
     error = trips.std(ddof=1) / np.sqrt(trips.size)
     return run, {"round_trips": trips.mean(), "round_trips_error": error}
@@ -76,16 +64,16 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
     or the same for all seeds; a fifth as many sweeps go before those that count.
     """
     source = np.random.default_rng([seed, 4])
-    first = pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
-    warm = simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source)
-    sample = simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm)
-    run = rts_of_sample(sample)
+    first = rl.pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
+    warm = rl.simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source)
+    sample = rl.simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm)
+    run = rl.rts_of_sample(sample)
     others = {
-        "mbar": mbar_of_sample(sample),
-        "ti_riemann": ti(sample, rule="riemann", rao_blackwell=False),
-        "ti_trap": ti(sample, rao_blackwell=False),
-        "ti_corrected": ti(sample, rule="corrected", rao_blackwell=False),
-        "ti_rb": ti(sample),
+        "mbar": rl.mbar_of_sample(sample),
+        "ti_riemann": rl.ti(sample, rule="riemann", rao_blackwell=False),
+        "ti_trap": rl.ti(sample, rao_blackwell=False),
+        "ti_corrected": rl.ti(sample, rule="corrected", rao_blackwell=False),
+        "ti_rb": rl.ti(sample),
     }
     more = {"round_trips": run.details["round_trips"]}
     for name, estimate in others.items():
@@ -99,7 +87,7 @@ def _bootstrapped(
     n_states: int = 10_000, n_mbar: int = 20,
 ):  # fmt: skip
     """Mean and standard deviation of estimates from states drawn again from one long run."""
-    run = rts(path, betas, n_chains, n_sweeps, seed)
+    run = rl.rts(path, betas, n_chains, n_sweeps, seed)
     drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
                                n_mbar=n_mbar)  # fmt: skip
     more = {"round_trips": run.details["round_trips"]}
@@ -108,9 +96,9 @@ def _bootstrapped(
     return run, more
 
 
-def short_start(path, betas, seed, n_chains: int):
+def short_start(path, betas, source, n_chains: int):
     """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
-    first = pilot(path, betas, n_chains, PILOT_STEPS, np.random.default_rng([seed, 1]))
+    first = rl.pilot(path, betas, n_chains, PILOT_STEPS, source)
     odd = np.arange(n_chains) % 2 == 1
     states = np.where(odd[:, None], first.top, first.bottom)
     index = np.where(odd, betas.size - 1, 0)
@@ -123,17 +111,17 @@ def _settled(
 ):  # fmt: skip
     """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
-    guess, begun = short_start(path, betas, seed, n_chains)
+    guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), n_chains)
     source = np.random.default_rng([seed, 2])
-    settled = simulated_tempering(
+    settled = rl.simulated_tempering(
         path, betas, guess, n_chains, burn_in, source, prior=weights, record_every=burn_in,
         **begun,
     )  # fmt: skip
-    sample = simulated_tempering(
+    sample = rl.simulated_tempering(
         path, betas, guess, n_chains, n_sweeps, source, prior=weights, start=settled,
         record_every=n_sweeps,
     )  # fmt: skip
-    run = rts_of_sample(sample)
+    run = rl.rts_of_sample(sample)
     return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
 
 
@@ -146,17 +134,17 @@ def _moves(
     Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
     """
     every = n_runs * n_chains
-    guess, begun = short_start(path, betas, seed, every)
+    guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), every)
     source = np.random.default_rng([seed, 2])
-    settled = simulated_tempering(
+    settled = rl.simulated_tempering(
         path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
     )
-    sample = simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
+    sample = rl.simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
     groups = [sample.of_chains(slice(i, i + n_chains)) for i in range(0, every, n_chains)]
-    found = {"rts": [rts_of_sample(one).log_z for one in groups]}
+    found = {"rts": [rl.rts_of_sample(one).log_z for one in groups]}
     for kind in ("sd", "rsd"):
         found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
-    run = rts_of_sample(sample)
+    run = rl.rts_of_sample(sample)
     columns = {"round_trips": run.details["round_trips"]}
     for name, values in found.items():
         columns |= {f"{name}_mean": float(np.mean(values))}
@@ -173,14 +161,14 @@ def raised(path, betas, images, n_chains: int, seed):
     ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
     """
     start = np.repeat(images, n_chains, axis=0)
-    run = reverse_ais(path, betas, len(start), seed, start=start)
+    run = rl.reverse_ais(path, betas, len(start), seed, start=start)
     return run.log_weights.reshape(len(images), n_chains), run
 
 
 @register(ESTIMATORS, "raise")
 def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
     """log Z as ``log p*(v) - log p_ann(v)``, its mean over test images, which share the chains."""
-    test = datasets.load_mnist().test
+    test = rl.datasets.load_mnist().test
     images = np.random.default_rng([seed, 3]).choice(test, n_images, replace=False)
     back, run = raised(path, betas, images, n_chains // n_images, seed)
     found = -logmeanexp(-back, axis=1)
@@ -206,9 +194,9 @@ def _tracked(
     rates = learning_rate, final_learning_rate, warm_up
     chains = gain, n_chains - n_apart, n_sweeps
     model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]
-    path = GeometricPath(model, base=base_rate(datasets.load_dna().train[:DNA_TRAIN]))
+    path = rl.GeometricPath(model, base=rl.base_rate(rl.datasets.load_dna().train[:DNA_TRAIN]))
     task = {"n_chains": n_annealed, "n_reversed": n_reversed}
-    forward, back = two_way_ais(path, schedules.linear(n_temperatures), seed, **task)
+    forward, back = two_way_ais(path, rl.schedules.linear(n_temperatures), seed, **task)
     return forward, seen | {k: v for k, v in back.items() if k.startswith("reverse")}
 
 
@@ -217,9 +205,10 @@ def _tracked_training(
     rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps
 ):  # fmt: skip
     """Models at the looks, with what was seen: trained once for all rows of a run."""
-    data, rng = datasets.load_dna(), np.random.default_rng([seed, 3])
+    data, rng = rl.datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]
-    tracker = LogZTracker(base_rate(rows), n_chains=n_chains, n_sweeps=n_sweeps, gain=gain, rng=rng)
+    chains = {"n_chains": n_chains, "n_sweeps": n_sweeps, "gain": gain}
+    tracker = LogZTracker(rl.base_rate(rows), **chains, rng=rng)
     monitor = tracker.monitor(train=rows, validation=data.train[DNA_TRAIN:], test=data.test)
     looks = []
 
@@ -233,7 +222,7 @@ def _tracked_training(
 
     train(
         rows, rbm.n_hidden, method="spectral tempered", tracker=tracker, start=rbm,
-        n_updates=n_updates, learning_rate=spectral.rates(*rates[:2], n_updates, rates[2]),
+        n_updates=n_updates, learning_rate=training.rates(*rates[:2], n_updates, rates[2]),
         batch_size=batch_size, rng=rng, monitor=keep, monitor_every=n_updates // n_looks,
     )  # fmt: skip
     return looks

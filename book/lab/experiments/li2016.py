@@ -14,10 +14,10 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from rbmbook.gaussian_base import bracket_log_z
-from rbmbook.gaussian_training import train_gaussian
 from rbmbook.images import cifar10_scale, load_cifar10
+from rbmbook.paths import bracket_log_z
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
+from rbmbook.training import train_gaussian
 from rbmlib import GeometricPath, exact
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -291,16 +292,15 @@ def _ended(seen, tolerance: float) -> int:
     return int(len(seen) > 1 and abs(seen[-1] - seen[-2]) <= tolerance)
 
 
-def _uniform(rbm, rng):
-    return rng.random(rbm.n_hidden), rng.random(rbm.n_visible)
-
-
 def _visible_only(rbm, rng):
     visible = rng.random(rbm.n_visible)
     return expit(rbm.field(visible)), visible
 
 
-BEGINS = {"uniform": _uniform, "visible": _visible_only}
+BEGINS: dict[str, Callable] = {
+    "uniform": lambda rbm, rng: (rng.random(rbm.n_hidden), rng.random(rbm.n_visible)),
+    "visible": _visible_only,
+}
 
 
 @register(ESTIMATORS, "tap as printed")

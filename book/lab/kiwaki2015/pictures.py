@@ -19,9 +19,7 @@ def schedules(paths, model: str) -> None:
     """Figure 1: β against the share of the steps, a panel a base."""
     _, axes = plt.subplots(1, len(BASES), figsize=(9, 3.2), sharey=True)
     for ax, base in zip(axes, BASES, strict=True):
-        for name, betas in paths.paths[model, base].betas.items():
-            if name == "VAROPT0.003":
-                continue
+        for name, betas in paths.paths[model, base].items():
             by_hand = {"color": "black", "lw": 0.8, "label": name}
             look = by_hand if name == "SM08" else plots.method(name, markers=False)
             ax.plot(np.linspace(0, 1, len(betas)), betas, **look)

@@ -1,4 +1,4 @@
-"""Theorem 1 on a model that can be enumerated, equation (9), the ESS and Figure 1: verdicts."""
+"""J of schedules from exact slopes, and verdicts: theorem 1, equation (9), the ESS, Figure 1."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import PchipInterpolator
 
 import rbmlib as rl
 from rbmlib import schedules
+from rbmlib.numerics import cut
 
-from .. import exact_slopes, judge
+from .. import judge
 from .. import measured as ms
-from ..exact_slopes import OnPath
 from ..measured import Measured
 from ..page import over
 from ..verdicts import Verdict, depends, together
@@ -21,6 +22,63 @@ from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread
 
 TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
+
+
+# J from g, the variance of slopes, as `experiments.kiwaki2015.slope_variance` finds it ---------
+
+
+def curve(betas, g, n_points: int = 2001) -> tuple[np.ndarray, np.ndarray]:
+    """A fine grid, and g on it: log g interpolated monotonically between the betas."""
+    grid = np.linspace(0.0, 1.0, n_points)
+    return grid, np.exp(PchipInterpolator(betas, np.log(g))(grid))
+
+
+def functional(betas, grid, g) -> float:
+    """Kiwaki's J of a schedule: K times the variance of log-weights if transitions are perfect."""
+    steps, middles = np.diff(betas), (betas[1:] + betas[:-1]) / 2
+    return float(steps.size * np.sum(steps**2 * np.interp(middles, grid, g)))
+
+
+def varopt(n_temperatures: int, grid, g) -> np.ndarray:
+    """The schedule of the smallest J, the squared thermodynamic length: its steps are as long."""
+    root = np.sqrt(g)
+    return cut(grid, np.diff(grid) * (root[1:] + root[:-1]) / 2, n_temperatures)
+
+
+def gms13(n_temperatures: int, betas, means, n_knots: int = 10) -> np.ndarray:
+    """`rbmbook.schedules.gms13` where the means of slopes are known along the path."""
+    knots = np.linspace(0.0, 1.0, n_knots)
+    at_knots = PchipInterpolator(betas, means)(knots)
+    return cut(knots, np.sqrt(np.maximum(np.diff(knots) * np.diff(at_knots), 0)), n_temperatures)
+
+
+def between(one, other) -> float:
+    """The area between the curves of two schedules of as many steps: 0 to 1."""
+    return float(np.trapezoid(np.abs(np.subtract(one, other)), dx=1 / (len(one) - 1)))
+
+
+def schedules_of(betas, g, means, n_temperatures: int = 2000) -> dict[str, np.ndarray]:
+    """Schedules of a path whose g and mean slopes are known at some betas, in rising order."""
+    return {
+        "linear": schedules.linear(n_temperatures),
+        "SM08": schedules.sm08(n_temperatures),
+        "GMS13": gms13(n_temperatures, betas, means),
+        "VAROPT": varopt(n_temperatures, *curve(betas, g)),
+    }
+
+
+def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[float, float]:
+    """``effect(schedules_of)`` and its standard error, from draws of g within its errors."""
+    rng = np.random.default_rng(0)
+    relative = np.asarray(errors) / g
+    drawn = [
+        effect(schedules_of(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
+        for _ in range(n_repeats)
+    ]
+    return effect(schedules_of(betas, g, means)), float(np.std(drawn, ddof=1))
+
+
+# verdicts -----------------------------------------------------------------------------------
 
 
 def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
@@ -35,12 +93,11 @@ def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
     grid, g = schedules.slope_variance(pilot, 5.0)
     best, t = schedules.varopt(pilot, 1000), np.linspace(0, 1, 1001)
 
-    def functional(size: float) -> float:
+    def bent(size: float) -> float:
         betas = np.interp(t + size * np.sin(np.pi * t) / np.pi, t, best)
-        g_between = np.interp((betas[1:] + betas[:-1]) / 2, grid, g)
-        return float(1000 * (np.diff(betas) ** 2 * g_between).sum())
+        return functional(betas, grid, g)
 
-    return functional(0.0), np.array([functional(size) for size in sizes])
+    return bent(0.0), np.array([bent(size) for size in sizes])
 
 
 def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[str, Measured]:
@@ -62,7 +119,7 @@ def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[st
 
 
 class ExactPaths:
-    """Paths by (model, base) from a table of what `exact_slopes.slope_variance` gives."""
+    """Paths by (model, base) from a table of what `slope_variance` gives."""
 
     def __init__(self, table, bases):
         rows = table[table["base"].isin(bases)].sort_values("beta")
@@ -71,27 +128,26 @@ class ExactPaths:
             case: found[columns].to_numpy().T for case, found in rows.groupby(["model", "base"])
         }
         self.paths = {
-            case: exact_slopes.on_path(beta, g, slope)
-            for case, (beta, g, _, slope) in self.slopes.items()
+            case: schedules_of(beta, g, slope) for case, (beta, g, _, slope) in self.slopes.items()
         }
 
     def effect(
-        self, case: tuple[str, str], effect: Callable[[OnPath], float], scale: str = "linear"
+        self, case: tuple[str, str], effect: Callable[[dict], float], scale: str = "linear"
     ) -> Measured:
-        """A number of a path with its standard error from those of g; a logarithm for "log"."""
-        found = exact_slopes.with_error(effect, *self.slopes[case])
+        """A number of schedules with its standard error from those of g; a logarithm for "log"."""
+        found = with_error(effect, *self.slopes[case])
         return ms.measured(*found)._replace(scale=scale)
 
 
-def departure(p: OnPath) -> float:
+def departure(p: dict) -> float:
     """How far VAROPT is above equal steps, over how far SM08 is: areas, with sign."""
-    above = [np.mean(p.betas[x] - p.betas["linear"]) for x in ("VAROPT", "SM08")]
+    above = [np.mean(p[x] - p["linear"]) for x in ("VAROPT", "SM08")]
     return float(above[0] / above[1])
 
 
-def nearness(p: OnPath) -> float:
+def nearness(p: dict) -> float:
     """log of GMS13's distance from VAROPT over its distance from equal steps: areas."""
-    far = [exact_slopes.between(p.betas["GMS13"], p.betas[x]) for x in ("VAROPT", "linear")]
+    far = [between(p["GMS13"], p[x]) for x in ("VAROPT", "linear")]
     return float(np.log(far[0]) - np.log(far[1]))
 
 

@@ -10,9 +10,9 @@ import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
 
 from .. import measured as ms
-from ..gaussian_base import GaussianBasePath, bracket_log_z
-from ..gaussian_training import annealed_leakiness, train_gaussian
 from ..live import noted_warnings
+from ..paths import GaussianBasePath, bracket_log_z
+from ..training import annealed_leakiness, train_gaussian
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:

@@ -16,17 +16,6 @@ from . import words
 from .declare import named, nearest, one_of, shown
 from .engine import RESULTS_VERSION
 from .run import Sweep
-from .words import (
-    BASE_RATE,
-    BASES,
-    ESTIMATORS,
-    MODELS,
-    PATHS,
-    SCHEDULES,
-    TEST_SETS,
-    parts_of,
-    settings_of,
-)
 
 DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
 MEANING = {
@@ -39,16 +28,16 @@ MEANING = {
 
 def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
     """Type and default (None: must be given) of each setting of such a task, in order."""
-    estimator = one_of("estimator", task.get("estimator", "ais"), ESTIMATORS)
-    needed = parts_of(ESTIMATORS[estimator])
+    estimator = one_of("estimator", task.get("estimator", "ais"), words.ESTIMATORS)
+    needed = words.parts_of(words.ESTIMATORS[estimator])
     settings: dict[str, tuple[type, Any]] = {"model": (str, None)}
     if "path" in needed:
-        path = one_of("path", task.get("path", "geometric"), PATHS)
-        settings |= {"path": (str, path)} | settings_of(PATHS[path])
+        path = one_of("path", task.get("path", "geometric"), words.PATHS)
+        settings |= {"path": (str, path)} | words.settings_of(words.PATHS[path])
     if "betas" in needed:
-        schedule = one_of("schedule", task.get("schedule", "linear"), SCHEDULES)
-        settings |= {"schedule": (str, schedule)} | settings_of(SCHEDULES[schedule])
-    settings |= {"estimator": (str, estimator)} | settings_of(ESTIMATORS[estimator])
+        schedule = one_of("schedule", task.get("schedule", "linear"), words.SCHEDULES)
+        settings |= {"schedule": (str, schedule)} | words.settings_of(words.SCHEDULES[schedule])
+    settings |= {"estimator": (str, estimator)} | words.settings_of(words.ESTIMATORS[estimator])
     settings |= {"test_set": (str, "none")}
     if {"betas", "rng", "seed"} & {*needed}:
         settings |= {"seed": (int, None)}
@@ -69,10 +58,10 @@ def checked(task: dict) -> dict:
         name: _of_type(name, task.get(name, default), kind)
         for name, (kind, default) in known.items()
     }
-    for name, registry in (("base", BASES), ("test_set", TEST_SETS)):
+    for name, registry in (("base", words.BASES), ("test_set", words.TEST_SETS)):
         if name in whole:
             one_of(name, whole[name], registry)
-    if "data" in whole and (not whole["data"] or whole["base"] != BASE_RATE):
+    if "data" in whole and (not whole["data"] or whole["base"] != words.BASE_RATE):
         del whole["data"]  # read for no other base: such tasks are the same with and without it
     return whole
 
@@ -110,9 +99,9 @@ def estimate(**task) -> dict:
     with the standard error that log Z leaves it.
     """
     task = checked(task)
-    function = ESTIMATORS[task["estimator"]]
-    needed = parts_of(function)
-    chosen = _chosen(task, PATHS[task["path"]]) if "path" in needed else {}
+    function = words.ESTIMATORS[task["estimator"]]
+    needed = words.parts_of(function)
+    chosen = _chosen(task, words.PATHS[task["path"]]) if "path" in needed else {}
     # without the independent check, for which many tables are too old: `converged` is by own checks
     with warnings.catch_warnings(), rl.using(progress=False, independent_check=False):
         warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
@@ -122,7 +111,7 @@ def estimate(**task) -> dict:
         parts = {"rbm": rbm, "path": path, "seed": task.get("seed", 0)}
         parts["rng"] = np.random.default_rng([parts["seed"], 1])  # estimators draw from `seed`
         if "betas" in needed:
-            parts["betas"] = _call(SCHEDULES[task["schedule"]], parts, task)
+            parts["betas"] = _call(words.SCHEDULES[task["schedule"]], parts, task)
         result = _call(function, parts, task)
     result, more = result if isinstance(result, tuple) else (result, {})
     names = ("log_z", "std_error", "mean_log_z", "mean_std_error", "ess")
@@ -132,7 +121,7 @@ def estimate(**task) -> dict:
     row |= {"start": result.settings.get("start")}
     row |= {name: _rounded(value) for name, value in more.items()}
     if task["test_set"] != "none":
-        each = rl.log_likelihood(rbm, TEST_SETS[task["test_set"]](), result.log_z)
+        each = rl.log_likelihood(rbm, words.TEST_SETS[task["test_set"]](), result.log_z)
         row["log_likelihood"] = _rounded(each.sum())
         row["log_likelihood_error"] = _rounded(each.size * result.std_error)
     return row | {"seconds": result.seconds}
@@ -142,15 +131,15 @@ def estimate(**task) -> dict:
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
     """Kept from one task to the next; a file that has changed (``digest``) is read again."""
     rbm = words.load_model(model)
-    return rbm, PATHS[path](rbm, **dict(settings)) if path else None
+    return rbm, words.PATHS[path](rbm, **dict(settings)) if path else None
 
 
 def _call(function, parts: dict, task: dict):
-    return function(*(parts[name] for name in parts_of(function)), **_chosen(task, function))
+    return function(*(parts[name] for name in words.parts_of(function)), **_chosen(task, function))
 
 
 def _chosen(task: dict, function) -> dict:
-    return {name: task[name] for name in settings_of(function) if name in task}
+    return {name: task[name] for name in words.settings_of(function) if name in task}
 
 
 def _rounded(value):
@@ -163,8 +152,8 @@ def _rounded(value):
 def digest(task: dict) -> str:
     """SHA-256 of a model and of data in files of the user's: a name does not say which they are."""
     found, model = "", task["model"]
-    if model not in MODELS and model not in datasets.register.RBMS:
-        registered = [*MODELS, *datasets.register.RBMS]
+    if model not in words.MODELS and model not in datasets.register.RBMS:
+        registered = [*words.MODELS, *datasets.register.RBMS]
         found = _file_digest("model", model, f"{nearest(model, registered)}: expected a registered "
                              "name (python -m rbmlib data), or an .npz or .mat file")  # fmt: skip
     if task.get("data"):

@@ -18,9 +18,9 @@ from rbmlib import schedules as cuts
 
 from .. import images
 from ..carlson2016.rounds import rts_from_rounds
+from ..models import ww_domain
 from ..schedules import gms13
 from ..step_sizes import Walk, adapt_step_sizes
-from ..ww_domain import ww_domain
 from .declare import one_of
 
 PATHS: dict[str, Callable] = {}
@@ -191,9 +191,7 @@ def _gms13_curve(path, seed, pilot_chains):
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
 
 
-@register(ESTIMATORS, "exact")
-def _exact(rbm):
-    return rl.exact(rbm)
+ESTIMATORS["exact"] = lambda rbm: rl.exact(rbm)
 
 
 @register(ESTIMATORS, "ais")

@@ -1,7 +1,7 @@
 """The course report of Wang: what it printed, and stored runs of its programs in every reading.
 
 A reading is a setting of all that the report leaves open. `programs` has the stored runs of AIS,
-RTS and SAMS, `tap` the iteration of TAP.
+RTS, SAMS and TAP.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from functools import cache
 
 import pandas as pd
 
-from rbmbook.datasheet import load_reference
+from rbmbook.models import load_reference
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, counted, depends
 from rbmlib import datasets
 

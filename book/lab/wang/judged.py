@@ -12,11 +12,12 @@ import pandas as pd
 
 from rbmbook import judge
 from rbmbook import measured as ms
+from rbmbook.experiments.wang import CONSTANTS
 from rbmbook.page import on_each, one, pick, pm, published
 from rbmbook.tables import number
 from rbmbook.verdicts import Verdict
 
-from . import MODELS, PRINTED_RUNS, over, printed, printed_correlations, programs, tap, truth
+from . import MODELS, PRINTED_RUNS, over, printed, printed_correlations, programs, truth
 from .programs import Stored, converged, rmse_of, rmse_over
 
 THEIRS = "the report's own: h10, h20, h100, h500"
@@ -24,7 +25,6 @@ FEW = ("h10", "h20")
 BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
 RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
 ROUNDS = (1000, 1500, 2000, 3000, 5000)
-CONSTANTS = ("kept", "dropped")
 A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ by more"}
 
 
@@ -109,7 +109,7 @@ def rows(
 
 
 def tap_rows(runs: Stored, words: dict[str, str]) -> list[Verdict]:
-    return _by_model(lambda m: tap.row_judged(f"wang-tap-{m}", runs.tap, m), words)
+    return _by_model(lambda m: programs.row_judged(f"wang-tap-{m}", runs.tap, m), words)
 
 
 def _by_model(judged, words: dict[str, str]) -> list[Verdict]:
@@ -147,15 +147,15 @@ def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measur
     if reading == "densities":
         x = pick(runs.fixed_points, model=model, order=order, begin=reading)["log_z"].dropna()
     else:
-        x = tap.calls(runs.tap, model, order, **reading)["log_z"]
-    return tap.mean_of(np.abs(x.to_numpy() - x.median())), abs(x.median() - truth(model))
+        x = programs.calls(runs.tap, model, order, **reading)["log_z"]
+    return programs.mean_of_calls(np.abs(x.to_numpy() - x.median())), abs(x.median() - truth(model))
 
 
 def tap_constant(runs: Stored) -> Verdict:
     """Constant: calls within a third of the error of their middle one, on the average."""
     name = "wang-tap-constant"
-    starts = {f"ends at {t:g}": tap.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
-    starts |= {"visible": tap.FIRST | {"begin": "visible"}, "densities": "densities"}
+    starts = {f"ends at {t:g}": programs.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
+    starts |= {"visible": programs.FIRST | {"begin": "visible"}, "densities": "densities"}
 
     def constant(model, order, reading):
         spread, error = deviations(runs, model, order, reading)
@@ -168,24 +168,21 @@ def tap_constant(runs: Stored) -> Verdict:
             return judge.statement(name, judge.compare(three.value, "<", two.value), reason=reason)
         return judge.effect(name, ms.difference(three, two), direction=-1, unit="nats")
 
-    both = list(product(MODELS, tap.ORDERS))
+    both = list(product(MODELS, programs.ORDERS))
     parts = {
         "a constant error": {
-            r: {f"{m}, {tap.ORDERS[k]}": constant(m, k, s) for m, k in both}
+            r: {f"{m}, {programs.ORDERS[k]}": constant(m, k, s) for m, k in both}
             for r, s in starts.items()
         },
         "falls with the order": {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()},
     }
     three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
-    said = (
-        f"printed variances of TAP3 over TAP2, h10 to h500: {', '.join(map(number, three / two))}"
-    )
+    falls_by = ", ".join(map(number, three / two))
+    said = f"printed variances of TAP3 over TAP2, h10 to h500: {falls_by}"
     what = "start and stop of a call"
     found = judge.together({part: judge.depends(what, cases) for part, cases in parts.items()})
-    words = (
-        "the printed variance falls with the order on two models of four; in our calls the error "
-    )
-    words += "is constant from uniform starts only, on three models of four"
+    words = "the printed variance falls with the order on two models of four; in our calls the "
+    words += "error is constant from uniform starts only, on three models of four"
     return found.said(said, words, THEIRS)
 
 
@@ -193,16 +190,15 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     """Figure 4: half of the calls of TAP3 settle within 50 updates, by model and tolerance."""
 
     def quick(model, tolerance):
-        found = tap.calls(runs.tap, model, 3, **tap.FIRST | {"tolerance": tolerance})
-        settled = (found["ended"] == tap.STOPPED) & (found["n_done"] <= within)
+        found = programs.calls(runs.tap, model, 3, **programs.FIRST | {"tolerance": tolerance})
+        settled = (found["ended"] == programs.STOPPED) & (found["n_done"] <= within)
         return judge.bound("wang-tap-fig4", ms.share_of(settled.to_numpy()), at_least=0.5)
 
     every = product(MODELS, (0.001, 0.1, 2.0))
     cases = {f"{m}, tolerance {t:g}": quick(m, t) for m, t in every}
     soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
-    said = (
-        f"half of the calls or more settle within 50 updates in {len(soon)} of {len(cases)} cases"
-    )
+    such = f"{len(soon)} of {len(cases)} cases"
+    said = f"half of the calls or more settle within 50 updates in {such}"
     found = judge.depends("the model and the tolerance", cases)
     return found.said(said, f"these are {'; '.join(soon)}", THEIRS)
 
@@ -232,9 +228,8 @@ def rts_base(runs: Stored) -> Verdict:
         "zeros do not converge": judge.depends(what, grid(fails, (*FEW, "h100"), **where)),
         "counts + 5 converge better": judge.depends(what, grid(better, ["h10"], **where)),
     }
-    said = (
-        f"share of runs on h10 that converge, by N and Tlimit: {span('zero')}, {span('counts + 5')}"
-    )
+    both = f"{span('zero')}, {span('counts + 5')}"
+    said = f"share of runs on h10 that converge, by N and Tlimit: {both}"
     why = "from zeros no run on h10, h20 or h100 ends near log Z"
     return judge.together(parts, ours=said).said(words=why, models=THEIRS)
 
@@ -287,10 +282,8 @@ def rts_threshold(runs: Stored) -> Verdict:
     name = "wang-rts-threshold"
 
     def right(model, **where):
-        pair = (
-            one(runs.rts, model=model, n_temperatures=99, threshold=t, **where)
-            for t in (0.05, 0.01)
-        )
+        where |= {"model": model, "n_temperatures": 99}
+        pair = (one(runs.rts, threshold=t, **where) for t in (0.05, 0.01))
         return judge.effect(name, rmse_over(*pair), direction=+1)
 
     def goes_on(model, **where):
@@ -328,9 +321,8 @@ def rts_units(runs: Stored) -> Verdict:
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
     said = ", ".join(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
     found = judge.depends("N and the constant", cases)
-    return found.said(
-        f"runs that stop at Tlimit 0.05: {said}", "over all lengths N of a round", THEIRS
-    )
+    said = f"runs that stop at Tlimit 0.05: {said}"
+    return found.said(said, "over all lengths N of a round", THEIRS)
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
@@ -338,9 +330,8 @@ def rts_accuracy(runs: Stored) -> Verdict:
     alike = {"margin": 1.5, "reason": "half more error costs 2.25 times the sweeps"}
 
     def as_accurate(model, reading, base):
-        ratio = rmse_over(
-            one(runs.rts, model=model, reading=reading), equal_steps(runs, model, base)
-        )
+        of_rts = one(runs.rts, model=model, reading=reading)
+        ratio = rmse_over(of_rts, equal_steps(runs, model, base))
         return judge.equivalence("wang-rts-accuracy", ratio, **alike)
 
     def errors(model):
@@ -371,9 +362,8 @@ def sams_local(runs: Stored) -> Verdict:
         ratio, least = rmse_over(*pair(base, model)), "a fifth of the sweeps"
         return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
-    cases = {
-        f"{b}, {n:,} sweeps": {m: slower(b, m) for m in (*FEW, "h100")} for b, n in longest.items()
-    }
+    models = (*FEW, "h100")
+    cases = {f"{b}, {n:,} sweeps": {m: slower(b, m) for m in models} for b, n in longest.items()}
     local, jumps = map(rmse_of, pair("counts + 5", "h10"))
     said = f"RMSE on h10 after 30,000 sweeps from counts + 5: {local:.1f} nats by local jumps, "
     said += f"{jumps:.2f} by global ones"
@@ -404,11 +394,10 @@ def sams_units(runs: Stored) -> Verdict:
         return {which: judge.effect(name, r, direction=+1) for which, r in ratios.items()}
 
     apart = {m: ms.difference(mean("SAMS", m), mean("AIS", m)) for m in MODELS}
+    grown = {r: grow(r) for r in common_walks(runs)}
     parts = {
         "near AIS, as printed": on_each(apart, lambda _, x: judge.equivalence(name, x, **A_NAT)),
-        "grow with the hidden units": judge.depends(
-            "the reading", {r: grow(r) for r in common_walks(runs)}
-        ),
+        "grow with the hidden units": judge.depends("the reading", grown),
     }
     differences = ", ".join(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
     said = f"printed SAMS minus printed AIS, h10 to h500: {differences} nats"
@@ -429,14 +418,11 @@ def most_accurate(runs: Stored) -> Verdict:
             case = cases.setdefault(f"AIS from {base}; {method}, {row['reading']}", {})
             case[model] = judge.together({"good": good, "better": better})
     off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
-    said = "; ".join(
-        f"{', '.join(f'{x:+.2f}' for x in e)} from {_named(b)}" for b, e in off.items()
-    )
+    errors = {b: ", ".join(f"{x:+.2f}" for x in e) for b, e in off.items()}
+    said = "; ".join(f"{text} from {_named(b)}" for b, text in errors.items())
     said = f"mean errors of AIS on h10 to h500, in nats: {said}".replace("-", "−")
-    why = (
-        "AIS errs by about a nat or less from the base rate and counts + 5, by 10 on h20 from its "
-    )
-    why += "own biases, and by more than 10 on every model from zeros"
+    why = "AIS errs by about a nat or less from the base rate and counts + 5, by 10 on h20 from "
+    why += "its own biases, and by more than 10 on every model from zeros"
     return over(cases, said, "the base and the readings of RTS").said("", why, THEIRS)
 
 
@@ -445,9 +431,10 @@ def tap_largest(runs: Stored) -> Verdict:
     name, methods = "wang-tap-largest-error", ("AIS", "RTS", "SAMS")
 
     def larger(model, other):
-        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy() - truth(model)
+        x = programs.first_calls(runs.tap, model).to_numpy() - truth(model)
         theirs = programs.mean_error(other)
-        gain = ms.difference(tap.mean_of(np.abs(x)), theirs._replace(value=abs(theirs.value)))
+        theirs = theirs._replace(value=abs(theirs.value))
+        gain = ms.difference(programs.mean_of_calls(np.abs(x)), theirs)
         return judge.effect(name, gain, direction=+1, unit="nats")
 
     others = {f"AIS, {b}": {m: larger(m, equal_steps(runs, m, b)) for m in MODELS} for b in BASES}
@@ -473,9 +460,8 @@ def rts_worst(runs: Stored) -> Verdict:
     """RMSE of the loop of RTS over that of SAMS after equally many sweeps, one chain each."""
 
     def pair(model, **where):
-        rows = pick(runs.sweeps, model=model, rbm_a="counts + 5", **where).rename(
-            columns={"n_runs": "n"}
-        )
+        rows = pick(runs.sweeps, model=model, rbm_a="counts + 5", **where)
+        rows = rows.rename(columns={"n_runs": "n"})
         return [one(rows, estimator=f"{k} printed") for k in ("rts", "sams")]
 
     def worse(model, **where):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from rbmbook import measured as ms
 from rbmbook import plots
-from rbmbook.page import each, one, panels, pick, pm, published
+from rbmbook.page import each, one, pick, pm, published
 from rbmbook.tables import number
 from rbmbook.verdicts import shown as in_words
 
-from . import MODELS, printed, printed_correlations, printed_error, programs, tap, truth
+from . import MODELS, printed, printed_correlations, printed_error, programs, truth
 from .programs import Stored
 
 
@@ -64,7 +65,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
     """TAP2 and TAP3 by the first reading below the printed row, whose order is not stated."""
     rows = []
     for model in MODELS:
-        two, three = (tap.calls(runs.tap, model, k, **tap.FIRST)["log_z"] for k in tap.ORDERS)
+        two, three = (programs.first_calls(runs.tap, model, k) for k in programs.ORDERS)
         variances = [printed(k).loc[model, "variance"] for k in ("TAP2", "TAP3")]
         rows.append({
             "model": model, "": "printed", "TAP2": "order not stated",
@@ -72,9 +73,9 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
-            "model": "", "": f"ours, {len(three)} calls", "TAP2": in_words(tap.mean_of(two)),
-            "TAP2 variance": number(tap.spread(two)), "TAP3": in_words(tap.mean_of(three)),
-            "TAP3 variance": number(tap.spread(three)),
+            "model": "", "": f"ours, {len(three)} calls", "TAP2": in_words(programs.mean_of_calls(two)),
+            "TAP2 variance": number(programs.spread(two)), "TAP3": in_words(programs.mean_of_calls(three)),
+            "TAP3 variance": number(programs.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
     return pd.DataFrame(rows)
@@ -95,7 +96,7 @@ def program_errors(runs: Stored) -> pd.DataFrame:
             else f"{row['log_z'] - truth(model):+.2f} ({programs.rmse_of(row):.2f})"
             for method, row in found.items()
         }  # fmt: skip
-        calls = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"]
+        calls = programs.first_calls(runs.tap, model)
         ours["TAP"] = f"{calls.mean() - truth(model):+.2f} (TAP3)"
         rows += [{"model": model, "": "printed"} | theirs, {"model": "", "": "ours (RMSE)"} | ours]
     return pd.DataFrame(rows)
@@ -111,38 +112,50 @@ def seconds(stored: pd.DataFrame) -> pd.DataFrame:
     return both.rename_axis("hidden units").reset_index()
 
 
+def _panels(items, draw, height: float, xlabel: str, ylabel: str) -> None:
+    """Panels two in a row: ``draw(ax, item)``."""
+    _, axes = plt.subplots(len(items) // 2, 2, figsize=(6.6, height), squeeze=False)
+    for ax, item in zip(axes.flat, items, strict=True):
+        ax.set_title(item)
+        draw(ax, item)
+    for ax in axes[-1]:
+        ax.set_xlabel(xlabel)
+    for ax in axes[:, 0]:
+        ax.set_ylabel(ylabel)
+
+
 def figure_3(runs: Stored) -> None:
     """Calls of TAP3 one after the other, at most 50."""
 
-    def draw(ax, model, _):
-        x = tap.calls(runs.tap, model, 3, **tap.FIRST)["log_z"].to_numpy()[:50]
+    def draw(ax, model):
+        x = programs.first_calls(runs.tap, model).to_numpy()[:50]
         ax.plot(np.arange(1, len(x) + 1), x, ".", color=plots.METHOD_COLOURS["TAP3"])
         value = float(printed("TAP (").loc[model, "logz"])
         ax.axhline(value, label="printed", color=plots.GREY, ls=":")
         ax.axhline(truth(model), label="log Z", color="black", ls="--", lw=1)
         ax.legend(fontsize=8)
 
-    panels(MODELS, draw, columns=2, height=2.3, xlabel="call", ylabel="log Z (nats)")
+    _panels(MODELS, draw, 4.6, "call", "log Z (nats)")
 
 
 def figure_4(runs: Stored) -> None:
     """Changes of log Z from one update of TAP3 to the next, in one call."""
 
-    def draw(ax, model, _):
-        where = tap.FIRST | {"model": model, "order": 3, "seed": 2014}
+    def draw(ax, model):
+        where = programs.FIRST | {"model": model, "order": 3, "seed": 2014}
         steps = pick(runs.tap, **where).query("n_updates < 1000").sort_values("n_updates")
         x = np.maximum(np.abs(np.diff(steps["final"]))[:60], 1e-12)
         ax.semilogy(np.arange(2, len(x) + 2), x, color=plots.METHOD_COLOURS["TAP3"])
         for tolerance in (0.001, 0.1, 2.0):
             ax.axhline(tolerance, color=plots.GREY, ls=":", lw=1)
 
-    panels(MODELS, draw, columns=2, height=2.3, xlabel="update", ylabel="|change| (nats)")
+    _panels(MODELS, draw, 4.6, "update", "|change| (nats)")
 
 
 def figure_5(runs: Stored) -> None:
     """log Z of h10 against sweeps by RTS from two bases: mean and range of 20 runs."""
 
-    def draw(ax, base, _):
+    def draw(ax, base):
         rows = pick(runs.sweeps, model="h10", rbm_a=base, estimator="rts printed", constant="kept")
         rows, exact = rows.sort_values("n_sweeps"), truth("h10")
         x, ends = rows["n_sweeps"], (rows["lowest"] - exact, rows["highest"] - exact)
@@ -151,4 +164,4 @@ def figure_5(runs: Stored) -> None:
         ax.axhline(printed_error("h10", "RTS"), color=plots.GREY, ls=":")
         ax.set(xscale="log", title=f"base: {base}")
 
-    panels(["zero", "counts + 5"], draw, xlabel="sweeps", ylabel="log Z − exact (nats)")
+    _panels(["zero", "counts + 5"], draw, 3.0, "sweeps", "log Z − exact (nats)")

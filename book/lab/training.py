@@ -1,5 +1,6 @@
-"""Training models with Gaussian visible units: leaky RBMs and Gaussian-Bernoulli RBMs.
+"""Training beside `rbmlib.train`: models with Gaussian visible units, and spectral steps.
 
+**Gaussian visible units**, of leaky and Gaussian-Bernoulli RBMs.
 The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(eta)]`` for the
 weights, with eta = v W + a (`rbmlib.models`). Methods differ in the chains of the
 second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
@@ -14,6 +15,19 @@ Sweeps cost n_hidden, not n_visible numbers a unit: with v = b + W h + e, e ~ N(
 fields are ``eta = G h + W'b + a + W'e``, G = W'W, and W'e ~ N(0, G). Only the last v is drawn as
 such. G also tells whether the weights must be projected, and yields the draws of leakiness 1:
 there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than "cd".
+
+**Spectral steps** (Carlson et al. 2015): ``rl.train(..., method="spectral")`` by PCD, or
+``method="spectral tempered"``, wherever `rbmbook` is imported. log Z is bounded from above by its
+tangent plus a multiple of the squared Schatten-infinity norm (largest singular value) of the change
+of the weights; the step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'``
+for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are
+equally long, so the small ones learn as fast as the large. For biases the norm is the largest
+entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a
+running root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
+
+The rate must be much smaller than that of gradients (1e-5 to 1e-4), and rise over the first updates
+(`rates`): r begins at zero, so that the first steps are some ten times too long. Singular
+values are LAPACK's, whose last bits differ from processor to processor.
 """
 
 from __future__ import annotations
@@ -23,26 +37,34 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.special import expit
 
 from rbmlib import GaussianRBM, LeakyRBM, checks, using
+from rbmlib._kernels import learning, threads
 from rbmlib.models.normal import LARGEST
 from rbmlib.training import loop
+from rbmlib.training.cd import CompiledDivergence, Tempered
+from rbmlib.training.train import METHODS
 
 LEAKINESS = 0.01
 FAR = 2.0  # a singular value from which the projection is repeated
 JITTER = 1e-6  # variance added to fields, if G is about 1: its Cholesky root exists after rounding
+RMS_DECAY = 0.99  # how much of the mean square gradient is kept at a step
+RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
+RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
+
+
+# Gaussian visible units ---------------------------------------------------------------------
 
 
 def train_gaussian(
     data, n_hidden: int, *, hidden: str = "leaky", method: str = "cd", n_sweeps: int = 20,
-    largest: float | None = LARGEST, n_updates: int, learning_rate, weight_decay: float = 0.0,
-    rng=None, monitor_every: int | None = None, monitor=None,
+    largest: float = LARGEST, n_updates: int, learning_rate, rng=None,
+    monitor_every: int | None = None, monitor=None,
 ) -> loop.TrainingResult:  # fmt: skip
     """Train a leaky or Gaussian-Bernoulli RBM, with momentum 0.9 and batches of 100.
 
     ``hidden`` is "leaky", for a `LeakyRBM` of leakiness 0.01, or "bernoulli", for a `GaussianRBM`.
     ``method`` says how negative chains start and are annealed: "cd", "pcd", "leaky" or "mix";
     Bernoulli hidden units have the first two. ``largest`` bounds the singular values of a leaky
-    RBM: weights are projected after each update. None: never, and then it need not be a
-    probability model.
+    RBM: weights are projected after each update.
 
     Weights begin at U(0, 0.01), as in the paper: at 3072 x 500 their largest singular value is 6.2,
     before the projection. Chains move by the published sweeps, which leave a slightly other
@@ -52,7 +74,7 @@ def train_gaussian(
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
         "n_updates": n_updates, "batch_size": 100, "momentum": 0.9, "learning_rate": learning_rate,
-        "weight_decay": weight_decay, "rng": checks.seed_of(rng),
+        "weight_decay": 0.0, "rng": checks.seed_of(rng),
     }  # fmt: skip
     if hidden == "leaky":
         settings |= {"largest": largest, "leakiness": LEAKINESS}
@@ -189,11 +211,7 @@ class GaussianLearner(loop.Learner):
     def rbm(self) -> LeakyRBM | GaussianRBM:
         if not self.leaky:
             return GaussianRBM(*self.parameters)
-        c = self.settings["leakiness"]
-        if self.settings["largest"] is not None:
-            return LeakyRBM(*self.parameters, leakiness=c)
-        empty = LeakyRBM(0 * self.weights, *self.parameters[1:], leakiness=c)
-        return empty.with_(weights=self.weights.astype(float))  # improper, but it can be looked at
+        return LeakyRBM(*self.parameters, leakiness=self.settings["leakiness"])
 
     def look(self, monitor) -> dict[str, float]:
         sample = self.data[:1000]
@@ -205,3 +223,66 @@ class GaussianLearner(loop.Learner):
             "largest_singular_value": float(np.linalg.eigvalsh(self.gram)[-1] ** 0.5),
         }
         return seen | loop.seen_by(monitor, self.rbm())
+
+
+# spectral steps -----------------------------------------------------------------------------
+
+
+def rates(first: float, last: float, n_updates: int, warm_up: int) -> np.ndarray:
+    """Rates from the first to the last, times one that rises from zero in so many updates."""
+    rising = np.minimum(1, np.arange(1, n_updates + 1) / max(1, warm_up))
+    return np.linspace(first, last, n_updates) * rising
+
+
+def step(learner, rate: float, gradients) -> None:
+    """A step of RMSspectral; the averages are the mean squares of the gradients."""
+    kept = np.float32(RMS_DECAY)
+    for parameter, square, gradient in zip(
+        learner.parameters, learner.averages, gradients, strict=True
+    ):
+        square *= kept
+        square += (1 - kept) * gradient**2
+        scale = np.sqrt(RMS_FLOOR + np.sqrt(square))
+        with threads.blas_threads(1):  # the same bits on any number of threads
+            parameter += (rate * sharp(gradient / scale) / scale).astype(np.float32)
+
+
+class Spectral(CompiledDivergence):
+    step = step
+
+    def update(self, rate: float) -> None:
+        phases, sweeps = self.both_phases()
+        found = learning.both_phases(*phases, sweeps)
+        size, n_hidden = np.float32(self.settings["batch_size"]), self.hidden_bias.size
+        decay, unit = np.float32(self.settings["weight_decay"]), learning.GRID * size
+        active = zip(found.rows, found.n_active, strict=True)
+        products = np.stack([found.counts[rows[:n]].sum(axis=0) for rows, n in active])
+        weights = products[:, :n_hidden] / unit - decay * self.weights
+        self.step(rate, (weights, found.visible / size, found.hidden[:n_hidden] / unit))
+        self.rounded = False
+
+
+class SpectralTempered(Tempered):
+    step = step
+
+
+METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
+
+
+def sharp(x: np.ndarray) -> np.ndarray:
+    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
+
+    |s| is the largest singular value of a matrix, the largest entry of a vector. For
+    ``x = U S V'``, ``x# = trace(S) U V'``, computed from the eigenvectors of the smaller of
+    ``x'x`` and ``x x'``.
+    """
+    x = x.astype(float)
+    if x.ndim == 1:
+        return np.abs(x).sum() * np.sign(x)
+    if x.shape[0] < x.shape[1]:
+        return sharp(x.T).T
+    squares, right = np.linalg.eigh(x.T @ x)
+    singular = np.sqrt(np.maximum(squares, 0))
+    kept = singular > RANK * singular[-1]
+    right = right[:, kept]
+    return singular.sum() * (x @ (right / singular[kept])) @ right.T
