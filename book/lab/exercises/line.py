@@ -8,13 +8,14 @@ from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
-from scipy.optimize import root
 from scipy.special import expit, logsumexp, softmax
 
 from rbmlib import ais as library_ais
 from rbmlib import reverse_ais as library_reverse
 from rbmlib.estimators.exact import exact
+from rbmlib.estimators.mbar import solve_mbar
 from rbmlib.estimators.sample import sample
+from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.models import BernoulliRBM, testsystems
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.paths import GeometricPath
@@ -473,19 +474,13 @@ def mbar_step(own: Own):
 @step(rtol=0, atol=1e-6)
 def mbar(own: Own):
     u, counts = _mbar_case(own, 150)
-
-    def left_over(log_z):
-        return softmax(u - np.append(0, log_z) + np.log(counts), axis=1).sum(axis=0)[1:] - 150
-
-    right = np.append(0, root(left_over, np.zeros(LADDER.size - 1), tol=1e-13).x)
+    right = solve_mbar(u[:, -1], counts, LADDER).log_z
     what = "log Z (iterate until a step changes no entry by more than 1e-10)"
     yield (u, counts), right, {}, what
 
 
 def _gains(n, t_0, n_betas, alpha):
-    t = np.arange(1, n + 1)
-    late = 1 / np.maximum(t - t_0 + t_0**alpha, 1e-9)
-    return np.minimum(1 / n_betas, np.where(t <= t_0, t**-alpha, late))
+    return np.minimum(1 / n_betas, gain_sequence(n, t_0, alpha))
 
 
 @step()
@@ -520,15 +515,10 @@ def update(own: Own):
 
 
 def _sams(m, b0, betas, gains, n_chains, rng):
-    v, k = _base(m, b0, n_chains, rng), np.zeros(n_chains, int)
-    log_z = np.zeros((n_chains, len(betas)))
-    for gain in gains:
-        v, h = _sweep(m, b0, v, betas[k][:, None], rng)
-        q = distribution(_slope(m, b0, v, h), betas, log_z)
-        k = _draw(q, rng)
-        log_z = log_z + min(gain * len(betas), 1) * q
-        log_z -= log_z[:, :1]
-    return log_z
+    path = GeometricPath(m, base=b0)
+    groups = Groups(path, betas, n_chains, rng, n_groups=n_chains, start="plain")
+    groups.advance(np.tile(gains, (n_chains, 1)))
+    return groups.log_z
 
 
 @step()
