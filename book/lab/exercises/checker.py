@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,11 +118,6 @@ class Checker:
 
 
 # ------------------------------------------------------------------ what belongs to one student
-
-
-def states(n: int) -> np.ndarray:
-    """All 2ⁿ states of n units, one a row."""
-    return np.array(list(product([0.0, 1.0], repeat=n)))
 
 
 class Own:

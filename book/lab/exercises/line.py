@@ -17,11 +17,12 @@ from rbmlib.estimators.mbar import solve_mbar
 from rbmlib.estimators.sample import sample
 from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.models import BernoulliRBM, testsystems
+from rbmlib.models.enumeration import states
 from rbmlib.numerics import logmeanexp, softplus
 from rbmlib.paths import GeometricPath
 from rbmlib.sampling import simulated_tempering
 
-from .checker import Own, each_named, function, numbers, require, states, task
+from .checker import Own, each_named, function, numbers, require, task
 
 N_CHAINS = 4000
 FEW = np.linspace(0, 1, 7)
@@ -173,7 +174,7 @@ def _sweep(m, b0, v, beta, rng):
 @step()
 def sweep(own: Own):
     m, n = own.model, N_CHAINS
-    v = np.tile(states(m.n_visible)[37], (n, 1))
+    v = states(m.visible, np.full(n, 164))
     what = "v or h is on with the wrong probability: draw h given v, then v given this h"
     yield (m, own.base, v, 0.6), _sweep, {}, what
     betas = np.repeat([[0.0], [1.0]], n // 2, axis=0)

@@ -1,6 +1,7 @@
 """Tasks of the lesson on log Z during training."""
 
 import numpy as np
+import pandas as pd
 
 from rbmlib.estimators.exact import exact
 from rbmlib.models import BernoulliRBM
@@ -28,9 +29,7 @@ def lag(own: Own):
     """A move removes from the distance what the next rise adds to it."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
-    yield (rise, gain), right, {
-        "this is the distance before the guess moves": rise / gain,
-    }  # fmt: skip
+    yield (rise, gain), right, {"this is the distance before the guess moves": rise / gain}
     yield (0.2, 1.0), 0.0
 
 
@@ -49,11 +48,8 @@ def log_ratio(own: Own):
     yield (old, far, v), right, {}, "your answer where scores differ by thousands"
 
 
-def _followed(observed, gain, start):
-    guesses = [start]
-    for x in observed:
-        guesses.append(guesses[-1] + gain * (x - guesses[-1]))
-    return np.array(guesses)
+def _followed(observed, gain):
+    return pd.Series(observed).ewm(alpha=gain, adjust=False).mean().to_numpy()
 
 
 @function("coding", 3)
@@ -61,10 +57,9 @@ def follow(own: Own):
     """Each value counts less by one factor with every update that comes after it."""
     observed = own.rng("observed").normal(size=30).cumsum() + 5
     _, gain = GIVEN["filter"](own)
-    first = observed[0]
-    yield (observed, gain), _followed(observed[1:], gain, first), {
-        "the new value counts at once": _followed(observed[:-1], gain, first),
-    }  # fmt: skip
+    late = np.append(observed[0], observed[:-1])
+    hints = {"the new value counts at once": _followed(late, gain)}
+    yield (observed, gain), _followed(observed, gain), hints
     yield (observed, 1.0), observed
 
 
