@@ -1,10 +1,10 @@
 """Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
 
-**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary law
-of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of q(k | x) over the
-states reached from beta_j (RSD); the moves into a beta are as many as those out of it, so that q is
-stationary though states remember. **Figure 4** draws states again from a long run, so that RTS, TS,
-TI and MBAR read the same independent states.
+**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary
+distribution of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of
+q(k | x) over the states reached from beta_j (RSD); the moves into a beta are as many as those out
+of it, so that q is stationary though states remember. **Figure 4** draws states again from a long
+run, so that RTS, TS, TI and MBAR read the same independent states.
 """
 
 from __future__ import annotations
@@ -25,13 +25,12 @@ FARTHEST = 10.0  # nats that a step of Newton's method may go
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
-def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
+def mixed_rts(samples) -> np.ndarray:
     """log Z at the betas from runs with different Z^ (appendix A): (K,).
 
     Maximises the Rao-Blackwellised likelihood, which is concave in log Z, by Newton's method.
     One sample gives eq. (12) back.
     """
-    samples = list(samples)
     n = np.array([s.n_sweeps * s.n_chains for s in samples], float)
     sizes = n / n.sum()
     c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in samples]) / n[:, None]
@@ -42,7 +41,7 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     for _ in range(1000):
         q = softmax(offsets + x, axis=1)
         gradient = counts - sizes @ q
-        if np.abs(gradient).max() < tolerance:
+        if np.abs(gradient).max() < 1e-10:
             break
         curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
         step = np.zeros(x.size)
@@ -53,11 +52,11 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
 
 
 def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
-    """Estimate log Z from the stationary law of the transitions of beta, "rsd" or counted ("sd").
+    """Estimate log Z from the matrix of moves of beta, by means of q ("rsd") or counted ("sd").
 
     Every sweep of ``conditional="joint"`` is kept in the sample; groups of chains are left out in
     turn for the error bar (jackknife). ``converged`` is False if a beta was never left, so that P
-    has no single stationary law, or if chains made fewer than two round trips on average.
+    has no single stationary distribution, or if chains made fewer than two round trips on average.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
@@ -72,7 +71,7 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
-        text = "some betas were never visited, so that there is no single stationary law"
+        text = "some betas were never visited, so that q is not determined"
         checks.insert(0, Check(text, False))
     return finished(
         kind, whole[-1], std_error, checks, n,
@@ -100,14 +99,14 @@ def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
 
 
 def stationary(moves) -> np.ndarray:
-    """Stationary law of the moves (K, K), rows normalised; NaN where there is no single one."""
+    """Stationary distribution of the moves (K, K), NaN where there is no single one."""
     total = moves.sum(axis=1)
     if not (total > 0).all():
         return np.full(len(moves), np.nan)
     k = len(moves)
     equations = np.vstack([(moves / total[:, None]).T - np.eye(k), np.ones(k)])
-    law = np.linalg.lstsq(equations, np.append(np.zeros(k), 1.0), rcond=None)[0]
-    return np.where(law > 0, law, np.nan)
+    q = np.linalg.lstsq(equations, np.append(np.zeros(k), 1.0), rcond=None)[0]
+    return np.where(q > 0, q, np.nan)
 
 
 def bootstrap_tempered(
@@ -124,12 +123,12 @@ def bootstrap_tempered(
     at = sample.temperature[skip:].ravel().astype(int)
     points = float_sums.grid(pool, 1.0)
     offsets = np.log(sample.prior) - sample.log_z_path
-    laws = softmax(points.nodes[:, None] * sample.betas + offsets, axis=1)
+    q = softmax(points.nodes[:, None] * sample.betas + offsets, axis=1)
     found: dict[str, list[float]] = {name: [] for name in ("rts", "ts", "ti_rb", "ti", "mbar")}
     for i in range(n_estimates):
         chosen = rng.integers(pool.size, size=n_states)
         weights = _weights(points, chosen)
-        mixed = np.stack([weights, weights * points.nodes]) @ laws
+        mixed = np.stack([weights, weights * points.nodes]) @ q
         for name, value in _estimates(pool[chosen], at[chosen], *mixed, sample).items():
             found[name].append(value)
         if i < n_mbar:

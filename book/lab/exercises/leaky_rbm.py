@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rbmlib.models import LeakyRBM
+import rbmlib as rl
 
 from .checker import Own, function, letter, number
 
@@ -66,7 +66,7 @@ def project(own: Own):
 def one_unit(own: Own):
     """In one dimension a sum over a fine grid is the integral."""
     w, b, c = GIVEN["unit"](own)
-    log_z = LeakyRBM([[w]], hidden_bias=[b], leakiness=c).exact_log_z()
+    log_z = rl.LeakyRBM([[w]], hidden_bias=[b], leakiness=c).exact_log_z()
     return log_z, {"log √(2π) belongs to Z": log_z - np.log(2 * np.pi) / 2}
 
 

@@ -11,8 +11,8 @@ def walk(own: Own):
 
     ``k`` and ``delta`` have the shape (sweeps, chains).
     """
-    guess = own.log_z_at(line.LADDER)
-    given = own.model, own.base, line.LADDER, guess, 200, 60, own.rng("walk")
+    guess = own.log_z_at(line.BETAS)
+    given = own.model, own.base, line.BETAS, guess, 200, 60, own.rng("walk")
     return *line.tempered(*given), guess
 
 
@@ -51,8 +51,8 @@ corrected = line.corrected._replace(kind="coding", points=3)
 def gain(own: Own):
     """Averaging removes the noise of the draw; the noise of the moving chain stays."""
     k, delta, guess = walk(own)
-    last = line.distribution(delta, line.LADDER, guess)[..., -1]
-    at_end = k == line.LADDER.size - 1
+    last = line.distribution(delta, line.BETAS, guess)[..., -1]
+    at_end = k == line.BETAS.size - 1
     counted = at_end.mean(axis=0).var()
     right = last.mean(axis=0).var() / counted
     return right, {

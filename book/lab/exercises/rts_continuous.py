@@ -105,5 +105,5 @@ integral = letter(
     "a", "The rule steps over the climb near the base, and no number of states corrects that.",
     b="more states bring the points closer to the curve, but the rule stays as it is",
     c="the mean of the slopes is steep near the base, at β = 0",
-    d="on the square ladder trapezoids follow the curve",
+    d="with the squared betas the trapezoids follow the curve",
 )  # fmt: skip

@@ -63,5 +63,5 @@ flood = letter(
     "b", "A chain that raises the guess where it is cannot stay anywhere.",
     a="all guesses begin at 0, and those near β = 1 are the furthest too low",
     c="the chain has no schedule: it goes where its guess is too low",
-    d="after some 200 sweeps it wanders over the whole ladder",
+    d="after some 200 sweeps it wanders over all inverse temperatures",
 )  # fmt: skip

@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import entr
 
+import rbmlib as rl
 from rbmbook.wang import printed_error
-from rbmlib import tap as library_tap
 
 from .checker import Own, function, letter, number
 
@@ -58,7 +58,7 @@ def second_order(own: Own):
 @number("experiment", 4, within=0.02)
 def too_low(own: Own):
     """The best independent distribution is still not the model, and its bound is too low."""
-    best = library_tap(own.model, 1, 0).log_z
+    best = rl.tap(own.model, 1, 0).log_z
     return own.log_z - best, {"this is the mean field value itself": best}
 
 

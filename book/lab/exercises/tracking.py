@@ -3,19 +3,18 @@
 import numpy as np
 import pandas as pd
 
-from rbmlib.estimators.exact import exact
-from rbmlib.models import BernoulliRBM
+import rbmlib as rl
 from rbmlib.numerics import logmeanexp
 
 from .checker import Own, function, letter, number
 
 
-def update(own: Own) -> tuple[BernoulliRBM, BernoulliRBM]:
+def update(own: Own) -> tuple[rl.BernoulliRBM, rl.BernoulliRBM]:
     """Your model before and after an update of its weights."""
     m, rng = own.model, own.rng("update")
     step = 0.25 * rng.normal(size=m.weights.shape)
     bias = 0.1 * rng.normal(size=m.n_visible)
-    return m, BernoulliRBM(m.weights + step, m.visible_bias + bias, m.hidden_bias + 0.2)
+    return m, rl.BernoulliRBM(m.weights + step, m.visible_bias + bias, m.hidden_bias + 0.2)
 
 
 GIVEN = {
@@ -43,7 +42,7 @@ def log_ratio(own: Own):
         "this is a lower bound: average the ratios, not their logarithms": change.mean(),
         "divide new by old, because the states are from the old model": logmeanexp(-change),
     }  # fmt: skip
-    far = BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
+    far = rl.BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
     right = logmeanexp(far.log_density(v) - old.log_density(v))
     yield (old, far, v), right, {}, "your answer where scores differ by thousands"
 
@@ -66,7 +65,7 @@ def follow(own: Own):
 @number("experiment", 3, within=0.06)
 def one_update(own: Own):
     """A small update has ratios near one, and their mean is easy to measure."""
-    log_z = exact(update(own)[1]).log_z
+    log_z = rl.exact(update(own)[1]).log_z
     hints = {"this is log Z of the new model: subtract that of the old one": log_z}
     return log_z - own.log_z, hints
 
