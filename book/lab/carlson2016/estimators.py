@@ -18,7 +18,6 @@ from scipy.special import softmax
 from rbmlib import Estimate, TemperedSample, solve_mbar
 from rbmlib._kernels import float_sums
 from rbmlib.estimators.rts import EMPTY, updated
-from rbmlib.estimators.ti import quadrature
 from rbmlib.results import Check, finished, round_trips
 
 FARTHEST = 10.0  # nats that a step of Newton's method may go
@@ -154,12 +153,11 @@ def _estimates(delta, index, c, slopes, sample: TemperedSample) -> dict[str, flo
     full = counted > 0
     own = np.bincount(index, delta, minlength=k)[full] / counted[full]
     own = np.interp(betas, betas[full], own)
-    rule = quadrature(betas, "trapezoid")
     prior = np.log(sample.prior[0] / sample.prior[-1])
     first = sample.log_z_path[-1] + prior
     return {
         "rts": first + np.log(c[-1] / c[0]),
         "ts": first + np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY)),
-        "ti_rb": sample.log_z_base + rule @ (slopes / c),
-        "ti": sample.log_z_base + rule @ own,
+        "ti_rb": sample.log_z_base + np.trapezoid(slopes / c, betas),
+        "ti": sample.log_z_base + np.trapezoid(own, betas),
     }

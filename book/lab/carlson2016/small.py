@@ -69,9 +69,7 @@ PRIORS = {
 def conductance(moves: np.ndarray) -> np.ndarray:
     """Between neighbouring betas: the share of moves across over the time on the lesser side."""
     moves = moves / moves.sum()
-    above, under = np.triu(moves, 1), np.tril(moves, -1)
-    cuts = range(1, len(moves))
-    cross = [(above[:m, m:].sum() + under[m:, :m].sum()) / 2 for m in cuts]
+    cross = [(moves[:m, m:].sum() + moves[m:, :m].sum()) / 2 for m in range(1, len(moves))]
     below = moves.sum(axis=1).cumsum()[:-1]
     return np.array(cross) / np.minimum(below, 1 - below)
 

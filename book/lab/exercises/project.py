@@ -1,6 +1,7 @@
 """The project: eight numbers of four published models, and which of a report's are wrong."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,6 @@ from .checker import Own, each_named, letter, numbers, require, task
 ALLOWED = {"h10": 0.05, "h20": 0.05, "h100": 0.15, "h500": 0.5}  # nats
 WIDTHS = {"h10": 0.5, "h20": 1.0, "h100": 1.0, "h500": 4.0}
 N_IMAGES = 10_000
-METHODS = ("AIS", "TAP", "RTS", "SAMS")
 
 
 def sum_of_scores(model: str) -> float:
@@ -71,7 +71,7 @@ def brackets(answer, own: Own):
 
 @task("trap", 8)
 def wrong(answer, own: Own):
-    pairs = [(method, model) for method in METHODS for model in ALLOWED]
+    pairs = list(product(("AIS", "TAP", "RTS", "SAMS"), ALLOWED))
     row = {"TAP": "TAP ("}
     right = {(a, b) for a, b in pairs if abs(printed_error(b, row.get(a, a))) > 1}
     try:
