@@ -8,7 +8,7 @@ from helpers_tempering import BETAS, PATH
 import rbmlib as rl
 from rbmbook import measured as ms
 from rbmbook import stored
-from rbmbook.carlson2016 import estimators, judged, runs, tracking
+from rbmbook.carlson2016 import estimators, judged, runs
 from rbmbook.carlson2016 import rounds as rounds_of
 from rbmbook.carlson2016 import small as sm
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
@@ -17,7 +17,7 @@ from rbmlib.estimators.rts import EMPTY, updated
 
 @pytest.mark.parametrize("column", ["mixed", "visited"])
 def test_a_round_is_fifty_sweeps_and_an_update(column):
-    guesses = rounds_of.equal_guesses(PATH, BETAS)
+    guesses = (1 - BETAS) * PATH.log_z_base
     (one,) = rounds_of.rounds(PATH, BETAS, 20, 3, 1, column=column)
     sample = rl.simulated_tempering(PATH, BETAS, guesses, 20, 50, np.random.default_rng(3),
                                     n_blocks=1, record_every=50)  # fmt: skip
@@ -86,7 +86,7 @@ RUN = pd.DataFrame(
 
 
 def test_the_tracker_is_compared_where_ais_is_sound():
-    row = tracking.against_ais(RUN)
+    row = runs.against_ais(RUN)
     assert (row["looks"], row["sound looks"], row["least ESS"]) == (3, 2, 4)
     assert (row["RMS difference"], row["largest"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
@@ -104,7 +104,7 @@ def test_trainings_are_those_of_chains_gain_and_rate():
         )
         for look in (2, 1)
     ]  # fmt: skip
-    found = tracking.trainings(pd.DataFrame(rows))
+    found = runs.trainings(pd.DataFrame(rows))
     names = ["2,000 chains, α = 0.2, step 3.5e-05", "400 chains, α = 0.2, step 1e-05"]
     names.append("400 chains, α = 0.2, step 4e-05")
     assert [*found] == names
@@ -132,7 +132,7 @@ def test_three_routes_meet_only_with_expected_counts():
     assert judged.same_estimator(routes | {"x": 0.0}, derivative).outcome == CONTRADICTED
 
 
-def test_conductance_of_a_ladder_with_a_narrow_place():
+def test_conductance_of_betas_with_a_bottleneck():
     moves = np.array([[40.0, 10.0, 0.0], [10.0, 39.0, 1.0], [0.0, 1.0, 99.0]])
     np.testing.assert_allclose(sm.conductance(moves), [10 / 50, 1 / 100])
 

@@ -18,20 +18,18 @@ from scipy.special import softmax
 from rbmlib import Estimate, TemperedSample, solve_mbar
 from rbmlib._kernels import float_sums
 from rbmlib.estimators.rts import EMPTY, updated
-from rbmlib.estimators.ti import quadrature
 from rbmlib.results import Check, finished, round_trips
 
 FARTHEST = 10.0  # nats that a step of Newton's method may go
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
-def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
+def mixed_rts(samples) -> np.ndarray:
     """log Z at the betas from runs with different Z^ (appendix A): (K,).
 
     Maximises the Rao-Blackwellised likelihood, which is concave in log Z, by Newton's method.
     One sample gives eq. (12) back.
     """
-    samples = list(samples)
     n = np.array([s.n_sweeps * s.n_chains for s in samples], float)
     sizes = n / n.sum()
     c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in samples]) / n[:, None]
@@ -42,7 +40,7 @@ def mixed_rts(samples, tolerance: float = 1e-10) -> np.ndarray:
     for _ in range(1000):
         q = softmax(offsets + x, axis=1)
         gradient = counts - sizes @ q
-        if np.abs(gradient).max() < tolerance:
+        if np.abs(gradient).max() < 1e-10:
             break
         curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
         step = np.zeros(x.size)
@@ -72,7 +70,7 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
-        text = "some betas were never visited, so that there is no single stationary distribution"
+        text = "some betas were never visited, so that q is not determined"
         checks.insert(0, Check(text, False))
     return finished(
         kind, whole[-1], std_error, checks, n,
@@ -106,8 +104,8 @@ def stationary(moves) -> np.ndarray:
         return np.full(len(moves), np.nan)
     k = len(moves)
     equations = np.vstack([(moves / total[:, None]).T - np.eye(k), np.ones(k)])
-    law = np.linalg.lstsq(equations, np.append(np.zeros(k), 1.0), rcond=None)[0]
-    return np.where(law > 0, law, np.nan)
+    q = np.linalg.lstsq(equations, np.append(np.zeros(k), 1.0), rcond=None)[0]
+    return np.where(q > 0, q, np.nan)
 
 
 def bootstrap_tempered(
@@ -124,12 +122,12 @@ def bootstrap_tempered(
     at = sample.temperature[skip:].ravel().astype(int)
     points = float_sums.grid(pool, 1.0)
     offsets = np.log(sample.prior) - sample.log_z_path
-    laws = softmax(points.nodes[:, None] * sample.betas + offsets, axis=1)
+    q = softmax(points.nodes[:, None] * sample.betas + offsets, axis=1)
     found: dict[str, list[float]] = {name: [] for name in ("rts", "ts", "ti_rb", "ti", "mbar")}
     for i in range(n_estimates):
         chosen = rng.integers(pool.size, size=n_states)
         weights = _weights(points, chosen)
-        mixed = np.stack([weights, weights * points.nodes]) @ laws
+        mixed = np.stack([weights, weights * points.nodes]) @ q
         for name, value in _estimates(pool[chosen], at[chosen], *mixed, sample).items():
             found[name].append(value)
         if i < n_mbar:
@@ -155,12 +153,11 @@ def _estimates(delta, index, c, slopes, sample: TemperedSample) -> dict[str, flo
     full = counted > 0
     own = np.bincount(index, delta, minlength=k)[full] / counted[full]
     own = np.interp(betas, betas[full], own)
-    rule = quadrature(betas, "trapezoid")
     prior = np.log(sample.prior[0] / sample.prior[-1])
     first = sample.log_z_path[-1] + prior
     return {
         "rts": first + np.log(c[-1] / c[0]),
         "ts": first + np.log((counted[-1] + EMPTY) / (counted[0] + EMPTY)),
-        "ti_rb": sample.log_z_base + rule @ (slopes / c),
-        "ti": sample.log_z_base + rule @ own,
+        "ti_rb": sample.log_z_base + np.trapezoid(slopes / c, betas),
+        "ti": sample.log_z_base + np.trapezoid(own, betas),
     }

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import plots
 from ..measured import rmse, rmse_ratio
-from .runs import PILOT
+from .runs import PILOT, SOUND_ESS
 
 VIRIDIS = plt.colormaps["viridis"]
 STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
@@ -92,7 +92,7 @@ def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
     """Figure 5: likelihoods along trainings, a panel each; lines tracked, circles by AIS."""
     _, axes = plt.subplots(1, len(trainings), figsize=(9.5, 3.4))
     for ax, (title, run) in zip(axes, trainings.items(), strict=True):
-        sound = run["ess"] >= 50
+        sound = run["ess"] >= SOUND_ESS
         for name, colour in TRACKED.items():
             by_ais = run[name] + run["tracked"] - run["log_z"]
             ax.plot(run["update"], run[name], color=colour, label=f"{name}, tracked")
@@ -103,8 +103,8 @@ def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
     axes[-1].legend(fontsize=8)
 
 
-def knots(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
-    """Figure 7, right: shares of moves from each beta by base, and the conductance of each cut."""
+def bottlenecks(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
+    """Figure 7, right: shares of moves from each beta by base, and conductances."""
     _, axes = plt.subplots(1, 3, figsize=(9.3, 3))
     for ax, (name, counts) in zip(axes, moves.items(), strict=False):
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

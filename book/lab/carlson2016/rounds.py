@@ -26,25 +26,20 @@ class Round(NamedTuple):
     guesses: np.ndarray
 
 
-def equal_guesses(path, betas) -> np.ndarray:
-    """Guesses of log Z that know only the base, normalised."""
-    return (1 - betas) * path.log_z_base
-
-
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed",
            conditional="joint", until=0.0) -> list[Round]:  # fmt: skip
     """Rounds of `ROUND` sweeps, one after the other, from equal guesses (section 2.4).
 
     The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
     does not say whether the first sweeps of a round are used (``left_out``). It matters: the guess
-    of log Z rises by log c_K / c_0, and a fresh beta at the bottom of the ladder is a visit that
-    the guesses do not ask for. One state with q(0 | x) near 1 among N is enough to keep c_0 at
-    1 / N and the rise below log N, however far the guesses are off.
+    of log Z rises by log c_K / c_0, and a fresh beta near 0 is a visit that the guesses do not ask
+    for. One state with q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the rise below
+    log N, however far the guesses are off.
 
-    ``column``: shares from the law of beta ("mixed"), or from counts with `EMPTY` added to each;
+    ``column``: shares from q(beta | x) ("mixed"), or from counts with `EMPTY` added to each;
     ``until``: a round whose `distance` is less is the last.
     """
-    log_z = equal_guesses(path, betas)
+    log_z = (1 - betas) * path.log_z_base
     rng, made = np.random.default_rng(seed), []
     start: Any = "base"
     for _ in range(n_rounds):

@@ -21,6 +21,7 @@ READINGS = {  # the variables that beta is conditioned on, and the first sweeps 
 }
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"
 FEWEST = 5  # runs that are judged
+SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
 
 
 def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
@@ -58,11 +59,10 @@ def span(errors) -> str:
     return f"{errors.min():+.1f}{most}"
 
 
-def in_interval(ratio: Measured, decimals: int = 2) -> str:
+def in_interval(ratio: Measured) -> str:
     """A ratio with its 95% interval."""
-    ends = (ratio.value, *ratio.interval(0.05))
-    value, low, high = (f"{np.exp(x):.{decimals}f}" for x in ends)
-    return f"{value} [{low}, {high}]"
+    value, low, high = np.exp([ratio.value, *ratio.interval(0.05)])
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def mean_and_rmse(errors) -> str:
@@ -128,3 +128,32 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
         squares = {kind: of[f"{kind}_variance"] + e**2 for kind, e in off.items()}
         found[str(model)] = {kind: np.sqrt(x).to_numpy() for kind, x in squares.items()}
     return found
+
+
+def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Evaluations along each training on DNA, that of the paper's 2,000 chains first."""
+    rows = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
+    rows["update"] = rows["look"] * rows["n_updates"] // rows["n_looks"]
+    return {
+        f"{-n:,} chains, α = {gain}, step {rate:g}": run.reset_index()
+        for (n, gain, rate), run in rows.groupby([-rows["n_chains"], "gain", "learning_rate"])
+    }
+
+
+def against_ais(run: pd.DataFrame) -> dict:
+    """How far the tracked log Z is from AIS along a training, and where each would stop."""
+    off, sound = (run["tracked"] - run["log_z"]).abs(), run["ess"] >= SOUND_ESS
+    checked = run["validation"] + run["tracked"] - run["log_z"]
+    best, best_ais = run["validation"].argmax(), checked.argmax()
+    return {
+        "looks": len(run),
+        "least ESS": run["ess"].min(),
+        "sound looks": int(sound.sum()),
+        "RMS difference": rmse(off[sound]),
+        "largest": off[sound].max(),
+        "best update, tracked": run["update"][best],
+        "ESS at it": run["ess"][best],
+        "by AIS": run["update"][best_ais],
+        "lost": checked[best_ais] - checked[best],
+        "ESS there": run["ess"][best_ais],
+    }

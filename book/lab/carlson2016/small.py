@@ -40,16 +40,15 @@ def small_model(seed: int) -> Small:
     return Small(rbm, path, betas, truth, truth + np.linspace(0, 0.5, 20))
 
 
-def in_groups(sample, size: int = GROUP) -> list:
-    """Samples of so many chains each, which are independent estimates."""
-    return [sample.of_chains(slice(i, i + size)) for i in range(0, sample.n_chains, size)]
+def in_groups(sample) -> list:
+    """Samples of `GROUP` chains each, which are independent estimates."""
+    return [sample.of_chains(slice(i, i + GROUP)) for i in range(0, sample.n_chains, GROUP)]
 
 
 def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:
     """log Z by eq. (12), and by the maxima of (14) and (18), whose slope at the first is given."""
     rts = rl.rts_of_sample(sample)
-    expected = sample.prior * np.exp(rts.log_z_path - sample.log_z_path)
-    expected /= expected.sum()
+    expected = softmax(np.log(sample.prior) + rts.log_z_path - sample.log_z_path)
     offsets = np.log(expected) - rts.log_z_path
     q = softmax(sample.delta.reshape(-1, 1) * small.betas + offsets, axis=1)
     derivatives = expected - q.mean(axis=0)
@@ -68,11 +67,9 @@ PRIORS = {
 
 
 def conductance(moves: np.ndarray) -> np.ndarray:
-    """At each cut of the ladder: the share of moves across over the time on the lesser side."""
+    """Between neighbouring betas: the share of moves across over the time on the lesser side."""
     moves = moves / moves.sum()
-    above, under = np.triu(moves, 1), np.tril(moves, -1)
-    cuts = range(1, len(moves))
-    cross = [(above[:m, m:].sum() + under[m:, :m].sum()) / 2 for m in cuts]
+    cross = [(moves[:m, m:].sum() + moves[m:, :m].sum()) / 2 for m in range(1, len(moves))]
     below = moves.sum(axis=1).cumsum()[:-1]
     return np.array(cross) / np.minimum(below, 1 - below)
 

@@ -12,15 +12,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rbmlib.estimators.exact import exact
-from rbmlib.models import BernoulliRBM, testsystems
-from rbmlib.paths import GeometricPath
-from rbmlib.results import ConvergenceWarning
+import rbmlib as rl
 
 LESSONS = (
     "start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap", "tracking",
@@ -65,7 +61,7 @@ def begin(lesson: str, name: str) -> Checker:
 class Checker:
     """Marks the answers of one student to the exercises of one lesson.
 
-    Its attributes are this student's: ``model``, ``base``, ``path`` and ``rng(purpose)``.
+    Its attributes are this student's: ``model``, ``base``, ``path`` and ``rng()``.
     """
 
     def __init__(self, lesson: str, name: str):
@@ -75,8 +71,8 @@ class Checker:
         self.model, self.base, self.path = self.own.model, self.own.base, self.own.path
         self.marks = dict.fromkeys(self.tasks, 0)
 
-    def rng(self, purpose: str = "student") -> np.random.Generator:
-        return self.own.rng(f"for the student/{purpose}")
+    def rng(self) -> np.random.Generator:
+        return self.own.rng("for the student/student")
 
     def given(self, name: str):
         """What the text of a task calls "given": numbers or models of your own."""
@@ -93,7 +89,7 @@ class Checker:
             return "no answer yet"
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # of what the answer is held to
+                warnings.simplefilter("ignore", rl.ConvergenceWarning)  # of the right answer
                 self.tasks[name].judge(answer, self.own)
         except NotYet as hint:
             return str(hint)
@@ -121,11 +117,6 @@ class Checker:
 # ------------------------------------------------------------------ what belongs to one student
 
 
-def states(n: int) -> np.ndarray:
-    """All 2ⁿ states of n units, one a row."""
-    return np.array(list(product([0.0, 1.0], repeat=n)))
-
-
 class Own:
     """Models, bases and random numbers of a student; the same name has the same ones forever."""
 
@@ -140,8 +131,8 @@ class Own:
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
     @cached_property
-    def model(self) -> BernoulliRBM:
-        return testsystems.random_rbm(N_VISIBLE, N_HIDDEN, coupling=4.0, rng=self.rng("model"))
+    def model(self) -> rl.BernoulliRBM:
+        return rl.testsystems.random_rbm(N_VISIBLE, N_HIDDEN, coupling=4.0, rng=self.rng("model"))
 
     @cached_property
     def base(self) -> np.ndarray:
@@ -149,20 +140,20 @@ class Own:
         return self.rng("base").normal(scale=0.6, size=N_VISIBLE)
 
     @cached_property
-    def path(self) -> GeometricPath:
-        return GeometricPath(self.model, base=self.base)
+    def path(self) -> rl.GeometricPath:
+        return rl.GeometricPath(self.model, base=self.base)
 
     @cached_property
     def log_z(self) -> float:
-        return exact(self.model).log_z
+        return rl.exact(self.model).log_z
 
     def log_z_at(self, betas) -> np.ndarray:
         """Exact log Z at each beta of the path."""
-        return np.array([exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
+        return np.array([rl.exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
 
-    def some_states(self, n: int, purpose: str = "states", units: int = N_VISIBLE) -> np.ndarray:
+    def some_states(self, n: int, units: int = N_VISIBLE) -> np.ndarray:
         """Random rows of zeros and ones."""
-        return self.rng(purpose).integers(0, 2, (n, units)).astype(float)
+        return self.rng("states").integers(0, 2, (n, units)).astype(float)
 
     def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
         """A number of this student's between two others."""

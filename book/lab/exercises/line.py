@@ -8,19 +8,14 @@ from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
-from scipy.optimize import root
 from scipy.special import expit, logsumexp, softmax
 
-from rbmlib import ais as library_ais
-from rbmlib import reverse_ais as library_reverse
-from rbmlib.estimators.exact import exact
-from rbmlib.estimators.sample import sample
-from rbmlib.models import BernoulliRBM, testsystems
+import rbmlib as rl
+from rbmlib.estimators.sams import Groups, gain_sequence
+from rbmlib.models.enumeration import states
 from rbmlib.numerics import logmeanexp, softplus
-from rbmlib.paths import GeometricPath
-from rbmlib.sampling import simulated_tempering
 
-from .checker import Own, each_named, function, numbers, require, states, task
+from .checker import Own, each_named, function, numbers, require, task
 
 N_CHAINS = 4000
 FEW = np.linspace(0, 1, 7)
@@ -32,7 +27,7 @@ step = partial(function, "step", 1)
 
 def hills(tilt: float):
     """A model of 100 units whose second mode holds exp(tilt) times as much, and its log Z."""
-    return testsystems.two_mode_rbm(100, strength=4.0, tilt=tilt)
+    return rl.testsystems.two_mode_rbm(100, strength=4.0, tilt=tilt)
 
 
 # numbers and the model
@@ -72,7 +67,7 @@ def score(own: Own):
              v @ m.visible_bias + field.sum(axis=1)}  # fmt: skip
     yield (v, m.weights, m.visible_bias, m.hidden_bias), m.log_density(v), hints
     big = 300 * m.weights, m.visible_bias, m.hidden_bias
-    yield (v, *big), BernoulliRBM(*big).log_density(v), {}, "the score where weights are huge"
+    yield (v, *big), rl.BernoulliRBM(*big).log_density(v), {}, "the score where weights are huge"
 
 
 @step()
@@ -81,7 +76,7 @@ def log_z(own: Own):
     m = own.model
     hints = {"this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2)}
     yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, hints
-    tall = testsystems.random_rbm(20, 3, coupling=1.0, rng=own.rng("tall"))
+    tall = rl.testsystems.random_rbm(20, 3, coupling=1.0, rng=own.rng("tall"))
 
     def over_hidden_units(answer):
         """Before 200 visible units, whose states never end: a sum over 2²⁰ takes a second."""
@@ -92,9 +87,10 @@ def log_z(own: Own):
                 "over those of the hidden units")  # fmt: skip
 
     yield over_hidden_units
-    wide = testsystems.random_rbm(200, 4, coupling=3.0, rng=own.rng("wide"))
+    wide = rl.testsystems.random_rbm(200, 4, coupling=3.0, rng=own.rng("wide"))
     wide = wide.weights, 30 + wide.visible_bias, wide.hidden_bias
-    yield wide, exact(BernoulliRBM(*wide)).log_z, {}, "log Z of a model with 200 visible units"
+    right = rl.exact(rl.BernoulliRBM(*wide)).log_z
+    yield wide, right, {}, "log Z of a model with 200 visible units"
 
 
 # annealed importance sampling
@@ -172,7 +168,7 @@ def _sweep(m, b0, v, beta, rng):
 @step()
 def sweep(own: Own):
     m, n = own.model, N_CHAINS
-    v = np.tile(states(m.n_visible)[37], (n, 1))
+    v = states(m.visible, np.full(n, 164))
     what = "v or h is on with the wrong probability: draw h given v, then v given this h"
     yield (m, own.base, v, 0.6), _sweep, {}, what
     betas = np.repeat([[0.0], [1.0]], n // 2, axis=0)
@@ -193,12 +189,12 @@ def _centred(own: Own, log_w):
 
 
 def _weights(m, b0, betas, n, rng):
-    return library_ais(GeometricPath(m, base=b0), betas, n_chains=n, rng=rng).log_weights
+    return rl.ais(rl.GeometricPath(m, base=b0), betas, n_chains=n, rng=rng).log_weights
 
 
 def _weighed_late(m, b0, betas, n, rng):
     """AIS that moves before it takes the weight."""
-    path, v = GeometricPath(m, base=b0), _base(m, b0, n, rng)
+    path, v = rl.GeometricPath(m, base=b0), _base(m, b0, n, rng)
     log_w = np.full(n, path.log_z_base)
     for old, new in pairwise(betas):
         v, _ = _sweep(m, b0, v, new, rng)
@@ -211,7 +207,7 @@ def ais(own: Own):
     """The weight is updated before the move, at a state that was drawn for the old β."""
     m = own.model
     far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # so that its start is seen
-    base = GeometricPath(m, base=far).log_z_base
+    base = rl.GeometricPath(m, base=far).log_z_base
     yield (m, far, FEW, 10_000), _weights, {
         "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
         "these are the weights: return their logarithms": lambda *a: np.exp(_weights(*a)),
@@ -222,7 +218,7 @@ def ais(own: Own):
         "base, is every β of the schedule used, each with one sweep at the new β that draws h and "
         "then v, and does each chain keep its own weight?"
     ), partial(_centred, own)  # fmt: skip
-    free = BernoulliRBM(0 * m.weights, own.base, 0 * m.hidden_bias)
+    free = rl.BernoulliRBM(0 * m.weights, own.base, 0 * m.hidden_bias)
     flat = "where base and model are the same, each log w must be log Z of the base"
     yield (free, own.base, FEW, 5), _weights, {}, flat
 
@@ -256,10 +252,10 @@ def reverse_ais(own: Own):
     m, base = own.model, own.path.log_z_base
 
     def reverse(m, b0, betas, v, rng):
-        path = GeometricPath(m, base=b0)
-        return library_reverse(path, betas, n_chains=len(v), rng=rng, start=v).log_weights
+        path = rl.GeometricPath(m, base=b0)
+        return rl.reverse_ais(path, betas, n_chains=len(v), rng=rng, start=v).log_weights
 
-    begin = sample(m, 20_000, own.rng("begin")).states
+    begin = rl.sample(m, 20_000, own.rng("begin")).states
     yield (m, own.base, FEW, begin), reverse, {
         "the mean of R must be above log Z: check the signs": lambda *a: 2 * base - reverse(*a),
         "log Z of the base is missing": lambda *a: reverse(*a) - base,
@@ -343,8 +339,8 @@ def draw(own: Own):
 
 def tempered(m, b0, betas, guess, n_chains, n_sweeps, rng):
     """Temperature indices and slopes (n_sweeps, n_chains) of chains of the library."""
-    path = GeometricPath(m, base=b0)
-    run = simulated_tempering(path, betas, guess, n_chains, n_sweeps, rng)
+    path = rl.GeometricPath(m, base=b0)
+    run = rl.simulated_tempering(path, betas, guess, n_chains, n_sweeps, rng)
     return run.temperature.astype(int), run.delta
 
 
@@ -439,7 +435,7 @@ def _mbar_case(own: Own, n: int):
     """Slopes of exact samples, n at each beta, as the terms of MBAR."""
     m, rng, found = own.model, own.rng("mbar"), []
     for at in map(own.path.at, BETAS):
-        v = sample(at, n, rng).states
+        v = rl.sample(at, n, rng).states
         found.append(_slope(m, own.base, v, at.sample_hidden(v, rng)))
     return np.multiply.outer(np.concatenate(found), BETAS), np.full(BETAS.size, n)
 
@@ -473,19 +469,13 @@ def mbar_step(own: Own):
 @step(rtol=0, atol=1e-6)
 def mbar(own: Own):
     u, counts = _mbar_case(own, 150)
-
-    def left_over(log_z):
-        return softmax(u - np.append(0, log_z) + np.log(counts), axis=1).sum(axis=0)[1:] - 150
-
-    right = np.append(0, root(left_over, np.zeros(BETAS.size - 1), tol=1e-13).x)
+    right = rl.solve_mbar(u[:, -1], counts, BETAS).log_z
     what = "log Z (iterate until a step changes no entry by more than 1e-10)"
     yield (u, counts), right, {}, what
 
 
 def _gains(n, t_0, n_betas, alpha):
-    t = np.arange(1, n + 1)
-    late = 1 / np.maximum(t - t_0 + t_0**alpha, 1e-9)
-    return np.minimum(1 / n_betas, np.where(t <= t_0, t**-alpha, late))
+    return np.minimum(1 / n_betas, gain_sequence(n, t_0, alpha))
 
 
 @step()
@@ -520,15 +510,10 @@ def update(own: Own):
 
 
 def _sams(m, b0, betas, gains, n_chains, rng):
-    v, k = _base(m, b0, n_chains, rng), np.zeros(n_chains, int)
-    log_z = np.zeros((n_chains, len(betas)))
-    for gain in gains:
-        v, h = _sweep(m, b0, v, betas[k][:, None], rng)
-        q = distribution(_slope(m, b0, v, h), betas, log_z)
-        k = _draw(q, rng)
-        log_z = log_z + min(gain * len(betas), 1) * q
-        log_z -= log_z[:, :1]
-    return log_z
+    path = rl.GeometricPath(m, base=b0)
+    groups = Groups(path, betas, n_chains, rng, n_groups=n_chains, start="plain")
+    groups.advance(np.tile(gains, (n_chains, 1)))
+    return groups.log_z
 
 
 @step()

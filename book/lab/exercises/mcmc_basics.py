@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+from scipy.signal import lfilter
 
 from .checker import Own, function, letter, number
 
@@ -18,11 +19,8 @@ def distributions(own: Own) -> tuple[np.ndarray, np.ndarray]:
 def chain(own: Own) -> np.ndarray:
     """20,000 values of a chain whose correlation falls by one factor a step."""
     phi, noise = own.number("phi", 0.6, 0.95, 2), own.rng("chain").normal(size=N)
-    x = np.empty(N)
-    x[0] = noise[0] / np.sqrt(1 - phi**2)
-    for t in range(1, N):
-        x[t] = phi * x[t - 1] + noise[t]
-    return x
+    noise[0] /= np.sqrt(1 - phi**2)
+    return lfilter([1], [1, -phi], noise)
 
 
 GIVEN = {

@@ -1,11 +1,12 @@
 """The project: eight numbers of four published models, and which of a report's are wrong."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
-from rbmbook.models import load_reference
+from rbmbook.wang import printed, printed_error, truth
 from rbmlib.datasets import committed
 
 from .checker import Own, each_named, letter, numbers, require, task
@@ -13,18 +14,6 @@ from .checker import Own, each_named, letter, numbers, require, task
 ALLOWED = {"h10": 0.05, "h20": 0.05, "h100": 0.15, "h500": 0.5}  # nats
 WIDTHS = {"h10": 0.5, "h20": 1.0, "h100": 1.0, "h500": 4.0}
 N_IMAGES = 10_000
-METHODS = ("AIS", "TAP", "RTS", "SAMS")
-
-
-def report(method: str, model: str, column: str = "logz") -> float:
-    """A number of the course report's table of methods."""
-    table = pd.read_csv(committed("published/report_methods.csv")).set_index(["method", "model"])
-    return float(table.loc[(method, model), column])
-
-
-def reference(model: str) -> float:
-    """The book's value of log Z."""
-    return load_reference()[model].log_z
 
 
 def sum_of_scores(model: str) -> float:
@@ -36,8 +25,8 @@ def sum_of_scores(model: str) -> float:
 
 def standard_errors_off(method: str, model: str) -> tuple[float, dict[str, float]]:
     """How far a mean of 20 chains of the report is off, in its standard errors, and wrong ways."""
-    off = report(method, model) - reference(model)
-    variance = report(method, model, "variance")
+    off = printed_error(model, method)
+    variance = float(printed(method).loc[model, "variance"])
     return off / np.sqrt(variance / 20), {
         "divide by the standard error of the mean of 20 chains": off / np.sqrt(variance),
         "this is the distance in nats": off,
@@ -50,7 +39,7 @@ _each = partial(each_named, names=[*ALLOWED])
 @task("coding", 8)
 def log_zs(answer, own: Own):
     for name, value in _each(answer, what="log Z").items():
-        off = abs(float(numbers(value, (), name)) - reference(name))
+        off = abs(float(numbers(value, (), name)) - truth(name))
         base = "did the chains begin at the base whose biases come from the training images?"
         require(off < 1, f"{name} is more than a nat off: {base}")
         require(off <= ALLOWED[name], f"{name} is more than {ALLOWED[name]} nats off")
@@ -60,7 +49,7 @@ def log_zs(answer, own: Own):
 def likelihoods(answer, own: Own):
     for name, value in _each(answer, what="sum of log p(v) over the test images").items():
         found, scores = float(numbers(value, (), name)), sum_of_scores(name)
-        right = scores - N_IMAGES * reference(name)
+        right = scores - N_IMAGES * truth(name)
         require(abs(found * N_IMAGES / right - 1) > 0.01, f"{name}: give the sum, not the mean")
         require(abs(found - scores) > N_IMAGES, f"{name}: subtract log Z once for each image")
         off = abs(found - right)
@@ -72,19 +61,19 @@ def likelihoods(answer, own: Own):
 def brackets(answer, own: Own):
     for name, pair in _each(answer, what="(lower, upper)").items():
         low, high = numbers(pair, (2,), name)
-        truth, allowed = reference(name), ALLOWED[name]
+        log_z, allowed = truth(name), ALLOWED[name]
         require(low < high, f"{name}: give the lower end first")
-        require(low - allowed < truth < high + allowed,
-                f"{name}: the book's value is not in the bracket")  # fmt: skip
+        inside = low - allowed < log_z < high + allowed
+        require(inside, f"{name}: the book's value is not in the bracket")
         wide = f"{name}: take more steps, until the bracket is narrower than {WIDTHS[name]} nats"
         require(high - low < WIDTHS[name], wide)
 
 
 @task("trap", 8)
 def wrong(answer, own: Own):
-    pairs = [(method, model) for method in METHODS for model in ALLOWED]
-    full = {"TAP": "TAP (order not stated)"}
-    right = {(a, b) for a, b in pairs if abs(report(full.get(a, a), b) - reference(b)) > 1}
+    pairs = list(product(("AIS", "TAP", "RTS", "SAMS"), ALLOWED))
+    row = {"TAP": "TAP ("}
+    right = {(a, b) for a, b in pairs if abs(printed_error(b, row.get(a, a))) > 1}
     try:
         found = {(str(method).upper(), str(model).lower()) for method, model in answer}
     except (TypeError, ValueError):

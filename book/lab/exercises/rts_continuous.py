@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from rbmlib.paths import hmc as library
+
 from .checker import Own, function, letter, number
 
 GIVEN = {
@@ -25,14 +27,6 @@ def _gradient(x):
     return -np.array([1.0, 4.0]) * x - 0.4 * x**3
 
 
-def _leapfrog(x, p, gradient, eps, n):
-    for _ in range(n):
-        p = p + 0.5 * eps * gradient(x)
-        x = x + eps * p
-        p = p + 0.5 * eps * gradient(x)
-    return np.array([x, p])
-
-
 def _euler(x, p, gradient, eps, n):
     for _ in range(n):
         x, p = x + eps * p, p + eps * gradient(x)
@@ -44,10 +38,10 @@ def leapfrog(own: Own):
     """Half a momentum step on either side makes the step the same when it is reversed."""
     x, p = own.rng("leapfrog").normal(size=(2, 6, 2))
     given = x, p, _gradient, 0.2, 7
-    right = _leapfrog(*given)
-    yield given, right, {
+    yield given, library.leapfrog(_gradient, x, p, 0.2, 7), {
         "this is Euler's rule: m moves half a step before and after x": _euler(*given),
-        "check the sign of the gradient": _leapfrog(x, p, lambda y: -_gradient(y), 0.2, 7),
+        "check the sign of the gradient":
+            library.leapfrog(lambda y: -_gradient(y), x, p, 0.2, 7),
     }, "the pair x, m"  # fmt: skip
 
 
@@ -60,10 +54,11 @@ def _slope(x):
 
 
 def _hmc(x, log_p, gradient, eps, n, rng):
-    p = rng.normal(size=x.shape)
-    y, end = _leapfrog(x, p, gradient, eps, n)
-    change = log_p(y) - log_p(x) + ((p**2).sum(axis=1) - (end**2).sum(axis=1)) / 2
-    return np.where(np.log(rng.random((len(x), 1))) < change[:, None], y, x)
+    return library.hmc(log_p, gradient, x, eps, n, rng).x
+
+
+def _unchecked(x, log_p, gradient, eps, n, rng):
+    return library.leapfrog(gradient, x, rng.normal(size=x.shape), eps, n)[0]
 
 
 @function("coding", 3)
@@ -73,7 +68,7 @@ def hmc(own: Own):
 
     yield (x, _log_p, _slope, 0.7, 3), _hmc, {
         "every proposal was taken: accept with min(1, exp(change of log p* - kinetic energy))":
-            lambda *a: _leapfrog(a[0], a[5].normal(size=x.shape), *a[2:5])[0],
+            _unchecked,
     }, (
         "accepted shares or distances are wrong: draw a normal momentum for each chain, use step "
         "size and number of steps, and accept with min(1, exp(change of log p* - kinetic energy))"
@@ -84,7 +79,7 @@ def hmc(own: Own):
 def accepted(own: Own):
     """Errors of the energy add up over ten dimensions, so steps must be shorter."""
     x, p = own.rng("accepted").normal(size=(2, 40_000, 10))
-    y, end = _leapfrog(x, p, lambda z: -z, GIVEN["bold"](own), 1)
+    y, end = library.leapfrog(np.negative, x, p, GIVEN["bold"](own), 1)
     energy = (x**2 + p**2 - y**2 - end**2) / 2
 
     def rate(change):

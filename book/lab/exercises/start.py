@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from rbmbook.wang import printed_error
 from rbmlib.numerics import softplus
 
 from . import line
 from .checker import Own, function, letter, number
-from .project import reference, report
 
 GIVEN = {"hills": lambda own: line.hills(own.number("tilt", 5, 12))}
 
@@ -40,7 +40,7 @@ def missed(own: Own):
 @number("trap", 0, within=0.02)
 def flattered(own: Own):
     """The same log Z is subtracted for every picture, so its error is the same for all."""
-    return reference("h20") - report("SAMS", "h20"), {}
+    return -printed_error("h20", "SAMS"), {}
 
 
 @number("reading", 1, share=0.05)

@@ -3,10 +3,10 @@
 import numpy as np
 from scipy.special import entr
 
-from rbmlib import tap as library_tap
+import rbmlib as rl
+from rbmbook.wang import printed_error
 
 from .checker import Own, function, letter, number
-from .project import reference, report
 
 
 def _entropy(m):
@@ -58,14 +58,14 @@ def second_order(own: Own):
 @number("experiment", 4, within=0.02)
 def too_low(own: Own):
     """The best independent distribution is still not the model, and its bound is too low."""
-    best = library_tap(own.model, 1, 0).log_z
+    best = rl.tap(own.model, 1, 0).log_z
     return own.log_z - best, {"this is the mean field value itself": best}
 
 
 @number("trap", 0, within=0.1)
 def h500(own: Own):
     """All starts find the same answer, which says nothing about its error."""
-    return report("TAP (order not stated)", "h500") - reference("h500"), {}
+    return printed_error("h500", "TAP ("), {}
 
 
 two_states = letter(

@@ -1,20 +1,20 @@
 """Tasks of the lesson on log Z during training."""
 
 import numpy as np
+import pandas as pd
 
-from rbmlib.estimators.exact import exact
-from rbmlib.models import BernoulliRBM
+import rbmlib as rl
 from rbmlib.numerics import logmeanexp
 
 from .checker import Own, function, letter, number
 
 
-def update(own: Own) -> tuple[BernoulliRBM, BernoulliRBM]:
+def update(own: Own) -> tuple[rl.BernoulliRBM, rl.BernoulliRBM]:
     """Your model before and after an update of its weights."""
     m, rng = own.model, own.rng("update")
     step = 0.25 * rng.normal(size=m.weights.shape)
     bias = 0.1 * rng.normal(size=m.n_visible)
-    return m, BernoulliRBM(m.weights + step, m.visible_bias + bias, m.hidden_bias + 0.2)
+    return m, rl.BernoulliRBM(m.weights + step, m.visible_bias + bias, m.hidden_bias + 0.2)
 
 
 GIVEN = {
@@ -28,9 +28,7 @@ def lag(own: Own):
     """A move removes from the distance what the next rise adds to it."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
-    yield (rise, gain), right, {
-        "this is the distance before the guess moves": rise / gain,
-    }  # fmt: skip
+    yield (rise, gain), right, {"this is the distance before the guess moves": rise / gain}
     yield (0.2, 1.0), 0.0
 
 
@@ -44,16 +42,13 @@ def log_ratio(own: Own):
         "this is a lower bound: average the ratios, not their logarithms": change.mean(),
         "divide new by old, because the states are from the old model": logmeanexp(-change),
     }  # fmt: skip
-    far = BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
+    far = rl.BernoulliRBM(old.weights, old.visible_bias + 800.0, old.hidden_bias)
     right = logmeanexp(far.log_density(v) - old.log_density(v))
     yield (old, far, v), right, {}, "your answer where scores differ by thousands"
 
 
-def _followed(observed, gain, start):
-    guesses = [start]
-    for x in observed:
-        guesses.append(guesses[-1] + gain * (x - guesses[-1]))
-    return np.array(guesses)
+def _followed(observed, gain):
+    return pd.Series(observed).ewm(alpha=gain, adjust=False).mean().to_numpy()
 
 
 @function("coding", 3)
@@ -61,17 +56,16 @@ def follow(own: Own):
     """Each value counts less by one factor with every update that comes after it."""
     observed = own.rng("observed").normal(size=30).cumsum() + 5
     _, gain = GIVEN["filter"](own)
-    first = observed[0]
-    yield (observed, gain), _followed(observed[1:], gain, first), {
-        "the new value counts at once": _followed(observed[:-1], gain, first),
-    }  # fmt: skip
+    late = np.append(observed[0], observed[:-1])
+    hints = {"the new value counts at once": _followed(late, gain)}
+    yield (observed, gain), _followed(observed, gain), hints
     yield (observed, 1.0), observed
 
 
 @number("experiment", 3, within=0.06)
 def one_update(own: Own):
     """A small update has ratios near one, and their mean is easy to measure."""
-    log_z = exact(update(own)[1]).log_z
+    log_z = rl.exact(update(own)[1]).log_z
     hints = {"this is log Z of the new model: subtract that of the old one": log_z}
     return log_z - own.log_z, hints
 

@@ -2,9 +2,11 @@
 
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
-from scipy.optimize import brentq
 
-from .checker import Own, function, letter, number, numbers, require, states
+from rbmlib.models.enumeration import states
+from rbmlib.schedules import decelerate
+
+from .checker import Own, function, letter, number, numbers, require
 
 
 def spread(own: Own) -> tuple[np.ndarray, np.ndarray]:
@@ -70,7 +72,7 @@ def cost(own: Own):
 @number("experiment", 3, share=0.08)
 def half_way(own: Own):
     """A step at the middle of the path costs this, times the square of its length."""
-    rows = states(own.model.n_visible)
+    rows = states(own.model.visible, np.arange(2**own.model.n_visible))
     p = np.exp(own.path.at(0.5).log_density(rows) - own.log_z_at(0.5)[0])
     slope = own.path.log_density_slope(rows, 0.5)
     g = float(p @ slope**2 - (p @ slope) ** 2)
@@ -81,13 +83,9 @@ def half_way(own: Own):
 def capped(own: Own):
     """Only one scale brings the sum to 1, because the sum grows with it."""
     lengths, cap = GIVEN["steps"](own)
-
-    def scaled(s):
-        return np.minimum(s * lengths, cap)
-
-    right = scaled(brentq(lambda s: scaled(s).sum() - 1, 1, 1 / lengths.min(), xtol=1e-14))
-    hints = {"the lengths do not add up to 1: after a cut the others must grow": scaled(1.0)}
-    yield (lengths, cap), right, hints
+    betas = np.r_[0, lengths.cumsum()[:-1], 1]
+    hint = "the lengths do not add up to 1: after a cut the others must grow"
+    yield (lengths, cap), np.diff(decelerate(betas, cap)), {hint: np.minimum(lengths, cap)}
 
 
 hardest = letter(

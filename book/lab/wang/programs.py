@@ -59,7 +59,7 @@ def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_sams(stored: pd.DataFrame) -> pd.DataFrame:
-    """Readings of SAMS: base, ladder, jump, constant, gain and sweeps."""
+    """Readings of SAMS: base, betas, jump, constant, gain and sweeps."""
     keys = ["rbm_a", "schedule", "n_temperatures", "jump", "constant", "exponent", "n_sweeps"]
 
     def words(s) -> str:
@@ -85,7 +85,7 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
             group = group[group["stopped"] > 0]
         found = pooled(group) if len(group) else {"n": 0}
         if setting.get("schedule") == "random" and len(group) > 1 and group["n_runs"].max() > 1:
-            # a ladder of its own for a few runs: as many independent values as ladders
+            # a few runs share the random betas of a row: as many independent values as rows
             few, x = group["n_runs"].iloc[0], group["log_z"]
             variance = x.var(ddof=1) + group["variance"].mean() * (1 - 1 / few)
             found = {"n": len(group), "log_z": float(x.mean()), "variance": float(variance)}

@@ -73,8 +73,9 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
-            "model": "", "": f"ours, {len(three)} calls", "TAP2": in_words(programs.mean_of_calls(two)),
-            "TAP2 variance": number(programs.spread(two)), "TAP3": in_words(programs.mean_of_calls(three)),
+            "model": "", "": f"ours, {len(three)} calls",
+            "TAP2": in_words(programs.mean_of_calls(two)), "TAP2 variance": number(programs.spread(two)),
+            "TAP3": in_words(programs.mean_of_calls(three)),
             "TAP3 variance": number(programs.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
