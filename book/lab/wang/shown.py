@@ -74,7 +74,8 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
         })  # fmt: skip
         rows.append({
             "model": "", "": f"ours, {len(three)} calls",
-            "TAP2": in_words(programs.mean_of_calls(two)), "TAP2 variance": number(programs.spread(two)),
+            "TAP2": in_words(programs.mean_of_calls(two)),
+            "TAP2 variance": number(programs.spread(two)),
             "TAP3": in_words(programs.mean_of_calls(three)),
             "TAP3 variance": number(programs.spread(three)),
             "minus log Z": f"{three.mean() - truth(model):+.2f}",
