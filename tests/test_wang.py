@@ -1,12 +1,18 @@
 """The course report: its sampler, how stored runs become readings, and what a reading decides."""
 
+import ast
+import re
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers_book import REPOSITORY, read, source
+from helpers_models import published, quiet, quiet_path
 
+import rbmlib as rl
 from rbmbook import judge, wang
+from rbmbook.experiments.wang import counts_plus_five
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, card
 from rbmbook.wang import judged, programs
 
@@ -65,6 +71,17 @@ def test_a_variance_on_random_ladders_is_that_of_one_run_on_its_own_ladder():
     assert found["n"] == 20_000
     assert found["variance"] == pytest.approx(6**2 + 2**2, rel=0.05)
     assert found["reading"] == "zero, random ladders, 5,000 sweeps"
+
+
+@pytest.mark.parametrize(("place", "name"), list(enumerate(["h10", "h20", "h100", "h500"])))
+def test_the_step_sums_in_the_lesson_on_sams_are_those_of_its_paths(place, name):
+    """The mean of log Z over the temperatures minus the smallest, within 0.3 nats."""
+    cells = read(REPOSITORY / "book/learn/07_sams.ipynb")["cells"]
+    shown = next(source(cell) for cell in cells if cell["id"] == "sams-03s")
+    needed = ast.literal_eval(re.search(r"must add up to\": (\[.*?\])", shown)[1])
+    path = quiet_path(published(name), counts_plus_five())
+    log_z = quiet(rl.ais, path, rl.schedules.linear(990), 100, 0, n_recorded=100).log_z_path
+    assert log_z.mean() - log_z.min() == pytest.approx(needed[place], abs=0.3)
 
 
 def test_the_loop_is_judged_by_the_runs_that_stopped():
