@@ -1,7 +1,5 @@
 """What a chapter begins with: checked parameters, and the model of its live part with a base."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import platform

@@ -4,8 +4,6 @@
 are those of the processor, pilots included; those of earlier sweeps are of one thread by the wall.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -25,7 +23,6 @@ LEVEL = 0.05  # chance with which an honest error bar is said to fail
 FLAGGED = 0.5  # share of flagged runs from which on a method promises nothing
 FEWEST, MANY = 5, 10  # repeats of a cell: to be ranked, to be resampled
 N_DRAWS = 4000
-ADDED = ["missed", "floor", "holds", "effort"]
 _ENDS = ("low", "high")
 CLASSES = {
     "10 or 20 hidden units": ["h10", "pcd_10", "pcd_20", "h20"],
@@ -173,7 +170,8 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
         row["holds"] = bool(row["flagged"] < FLAGGED and row["chance"] >= LEVEL)
         row["effort"] = max(effort(row["errors"], row["seconds"]), row["floor"])
         rows.append(row)
-    return pd.DataFrame(rows, columns=[*table.columns, *ADDED]).reset_index(drop=True)
+    columns = [*table.columns, "missed", "floor", "holds", "effort"]
+    return pd.DataFrame(rows, columns=columns).reset_index(drop=True)
 
 
 class _Draws:
@@ -218,11 +216,8 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndar
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
     """`longest` runs that hold, by effort, with intervals and the chance to be first.
 
-    Returns
-    -------
-    DataFrame
-        ``effort``, ``low``, ``high`` (95%); of the draws the shares in which it is ``first`` of
-        all methods that hold, and ``within_two``: takes at most twice as long.
+    Adds ``low`` and ``high`` of ``effort`` (95%), and of the draws the shares in which a method is
+    ``first`` of all that hold, and ``within_two``: takes at most twice as long.
     """
     found = longest(table, model)
     found = found[found["holds"].astype(bool)].reset_index(drop=True)
@@ -390,10 +385,8 @@ def race(table, models):
             ax.plot(old["seconds"], old["rmse"], **points | {"markerfacecolor": "white"})
         ax.axhline(0.05, color="black", lw=0.8, ls=":")
         ax.set(title=model, xscale="log", yscale="log")
-    for ax in axes[1]:
-        ax.set_xlabel("seconds of one processor")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("root mean squared error (nats)")
+    plt.setp(axes[1], xlabel="seconds of one processor")
+    plt.setp(axes[:, 0], ylabel="root mean squared error (nats)")
     order = [m for m in SHOWN if m in shown]
     handles = [shown[m] for m in order]
     figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)

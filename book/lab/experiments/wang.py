@@ -13,14 +13,11 @@ The second rule (in some of its versions) ends a call that runs in a cycle of tw
 the two is returned is decided by rounding: the same on one machine, not on all.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, xlogy
@@ -196,16 +193,12 @@ LONGEST = 8  # cycle that is looked for
 SAME = 1e-9  # nats: values of log Z that are one
 
 
-class _Terms(NamedTuple):
-    """W^n / n! and its transpose up to an order, and the biases (hidden, visible)."""
+class _Terms:
+    """W^n / n! up to an order, and the biases (hidden, visible)."""
 
-    powers: list
-    biases: tuple
-
-    @classmethod
-    def of(cls, rbm, order: int) -> _Terms:
-        powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
-        return cls(powers, (rbm.hidden_bias, rbm.visible_bias))
+    def __init__(self, rbm, order: int):
+        self.powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
+        self.biases = rbm.hidden_bias, rbm.visible_bias
 
     def updated(self, layer: int, own, other):
         """Right-hand side for the hidden (0) or the visible (1) magnetisations."""
@@ -234,7 +227,7 @@ def iterates(rbm, order: int, begin, update: str = "alternating"):
     ``begin`` holds hidden and visible magnetisations. "alternating", as printed, updates the
     visible layer from the new hidden one, "synchronous" both from the old.
     """
-    terms = _Terms.of(rbm, order)
+    terms = _Terms(rbm, order)
     hidden, visible = begin
     while True:
         new = terms.updated(0, hidden, visible)
@@ -262,9 +255,8 @@ def iterate(values, n_updates: int, tolerance: float) -> dict:
     highest value, of the iteration that goes on (0: none within ``n_updates``); ``final`` after
     exactly ``n_updates``, which in a cycle is known beforehand.
     """
-    last, n_done, ended = math.nan, 0, 0
+    last, n_done, ended, length, n = math.nan, 0, 0, 0, 0
     seen: deque[float] = deque(maxlen=3 * LONGEST + 3)
-    length, n = 0, 0
     for n, (value, saturated) in zip(range(1, n_updates + 1), values, strict=False):
         seen.append(value)
         if not ended:
