@@ -194,8 +194,7 @@ def tall(figure: Figure) -> bool:
 
 
 def _named_alike(panels) -> None:
-    """A panel without a label of its own has that of the first of its row, or the last of its
-    column."""
+    """A panel without a label has that of the first of its row, or of the last of its column."""
     for ax in panels:
         spec = ax.get_subplotspec()
         same_row = [p for p in panels if p.get_subplotspec().rowspan.start == spec.rowspan.start]

@@ -124,21 +124,17 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
         joint = np.hypot(np.nan_to_num(bar, nan=PRECISION), doubt)
         wrong = np.abs(error) > 3 * np.maximum(joint, 1e-9)
         n, squares = int(kept.sum()), misfit(error[kept], bar[kept], doubt)
-        rows.append(
-            dict(zip(keys, key, strict=True))
-            | {
-                "budget": group["budget"].iloc[0], "n": len(group),
-                "seconds": float(group["seconds"].median()),
-                "rmse": float(np.sqrt(np.mean(error**2))),
-                "ratio": math.sqrt(squares / n) if n else math.nan,
-                "chance": float(chdtrc(n, squares)) if n else math.nan,
-                "covered": float(group["covered"].mean()),
-                "flagged": float(group["flagged"].mean()),
-                "unflagged_failures": int((wrong & kept).sum()),
-                "errors": error,
-                "bars": bar,
-            }
-        )  # fmt: skip
+        rows.append(dict(zip(keys, key, strict=True)) | {
+            "budget": group["budget"].iloc[0], "n": len(group),
+            "seconds": float(group["seconds"].median()),
+            "rmse": float(np.sqrt(np.mean(error**2))),
+            "ratio": math.sqrt(squares / n) if n else math.nan,
+            "chance": float(chdtrc(n, squares)) if n else math.nan,
+            "covered": float(group["covered"].mean()),
+            "flagged": float(group["flagged"].mean()),
+            "unflagged_failures": int((wrong & kept).sum()),
+            "errors": error, "bars": bar,
+        })  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -252,10 +248,7 @@ def in_words(seconds: float) -> str:
 
 
 def time_to_precision(longest: pd.DataFrame, method: str) -> str:
-    """The time of a method to 0.05 nat with the run that it is read off, or why there is none.
-
-    ``longest`` is that of `longest`, by method.
-    """
+    """The time of a method to 0.05 nat with its run in `longest`, or why there is none."""
     if method not in longest.index:
         return "no run"
     row = longest.loc[method]
@@ -388,6 +381,5 @@ def race(table, models):
     plt.setp(axes[1], xlabel="seconds of one processor")
     plt.setp(axes[:, 0], ylabel="root mean squared error (nats)")
     order = [m for m in SHOWN if m in shown]
-    handles = [shown[m] for m in order]
-    figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)
+    figure.legend([shown[m] for m in order], order, loc="outside lower center", ncols=5, fontsize=9)
     return axes

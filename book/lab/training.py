@@ -78,7 +78,9 @@ def train_gaussian(
         settings |= {"largest": largest, "leakiness": LEAKINESS}
     every = loop.looks_every(monitor_every, n_updates)
     pixels = np.ascontiguousarray(data, np.float32)
-    learner = GaussianLearner(pixels, settings, None, checks.generator(rng))
+    source = checks.generator(rng)
+    start = source.uniform(0, 0.01, (pixels.shape[1], n_hidden))
+    learner = GaussianLearner(pixels, settings, start, source)
     with using(n_threads=1, progress=False):
         return loop.run(learner, loop.Looks(learner, monitor), every)
 
@@ -93,10 +95,7 @@ class GaussianLearner(loop.Learner):
 
     def __init__(self, data, settings: dict, start_weights, rng: np.random.Generator):
         super().__init__(data, settings, rng)
-        shape = data.shape[1], settings["n_hidden"]
-        if start_weights is None:
-            start_weights = rng.uniform(0, 0.01, shape)
-        self.begin(start_weights, *map(np.zeros, shape))
+        self.begin(start_weights, *map(np.zeros, start_weights.shape))
         self.leaky = settings["hidden"] == "leaky"
         self.chains = None
         self._project()

@@ -76,5 +76,4 @@ def _parallel_tempering(
     )  # fmt: skip
     run = bar_of_sample(sample, skip=n_sweeps // 50)
     trips = sample.round_trips.sum() / n_ladders
-    assert sample.swap_rates is not None  # as parallel tempering always has them
     return run, {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}

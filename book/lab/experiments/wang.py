@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
-from rbmlib import __version__, datasets
+from rbmlib import datasets
 from rbmlib.checks import number, one_of
 from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import Groups, gain_sequence
@@ -160,9 +160,8 @@ def _rts_printed(
         seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
         log_weights=values, betas=betas,
     )  # fmt: skip
-    return result, _spread(values) | {
-        "stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())
-    }  # fmt: skip
+    more = {"stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())}
+    return result, _spread(values) | more
 
 
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float):
@@ -318,6 +317,5 @@ def _tap_as_printed(
         n_sweeps=found["n_done"],
         seconds=time.perf_counter() - started,
         verdict="consistent" if found["cycle"] == 1 else "inconclusive",
-        settings={"version": __version__},
     )
     return run, found

@@ -32,7 +32,6 @@ PROVENANCE = (
     "finished",
 )  # fmt: skip
 REMEDY = "move it away, or give the sweep another name"
-
 OF_DAMAGE = ("not a database", "malformed", "no such", "unsupported file format", "too big")
 COLUMNS = "key, task, result, error, provenance"
 TABLE = """
