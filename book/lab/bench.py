@@ -7,21 +7,19 @@ standard errors, which is 1 where error bars are right. Shares have 95% interval
 Pearson 1934).
 """
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from zipfile import ZipFile
 
 import numpy as np
+import pandas as pd
 from scipy.special import betaincinv
 
 from rbmlib import RBM, datasets
 
-if TYPE_CHECKING:
-    import pandas as pd
+from .tables import number
 
 ERRORS, NATS = 4.0, 0.05
 Z95 = 1.96
@@ -68,8 +66,6 @@ def model(name: str, file: Path | None = None) -> RBM:
 
 def read_answers(file) -> dict[str, Answer]:
     """A CSV with the columns name, log_z, std_error (may be empty) and trusted."""
-    import pandas as pd  # which, like matplotlib, few tasks of a sweep need
-
     table = _rows(Path(file), COLUMNS)
     words = table[["log_z", "std_error"]].apply(lambda column: column.str.strip())
     numbers = words.apply(pd.to_numeric, errors="coerce")
@@ -91,8 +87,6 @@ def read_answers(file) -> dict[str, Answer]:
 
 
 def _rows(path: Path, columns) -> pd.DataFrame:
-    import pandas as pd
-
     if not Path(path).is_file():
         raise FileNotFoundError(f"no table {str(path)!r}: expected a CSV of {','.join(columns)}")
     table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8-sig")
@@ -160,16 +154,6 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
     return {name: scores(read_answers(t), models) for name, t in tables.items()}
 
 
-def median_seconds(table: Path) -> float:
-    """Of a model, over those that were answered; NaN without a column of seconds."""
-    import pandas as pd
-
-    rows = pd.read_csv(table)
-    if "seconds" not in rows:
-        return float("nan")
-    return float(rows["seconds"][rows["log_z"].notna()].median())
-
-
 def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str]:
     """Of a table of programs; shares are of the trusted answers.
 
@@ -178,8 +162,6 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
     >>> row("NumPy", Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
     '3 (0.62–8.5%)'
     """
-    from .tables import number
-
     wrong = "–"
     if score.trusted:
         low, high = (100 * end for end in share_interval(score.wrong, score.trusted))
@@ -197,11 +179,12 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
 
 
 def programs(tables: dict[str, Path], models: dict):
-    """A row a program: all families together."""
-    import pandas as pd
-
-    found = of_programs(tables, models)
-    return pd.DataFrame([row(n, found[n]["all"], median_seconds(t)) for n, t in tables.items()])
+    """A row a program: all families together; median seconds of the models that it answered."""
+    found, rows = of_programs(tables, models), []
+    for name, file in tables.items():
+        answered = pd.read_csv(file).dropna(subset="log_z")
+        rows.append(row(name, found[name]["all"], float(answered["seconds"].median())))
+    return pd.DataFrame(rows)
 
 
 def by_family(found: dict[str, dict[str, Score]]):
@@ -231,6 +214,5 @@ def by_family(found: dict[str, dict[str, Score]]):
     ax.xaxis.tick_top()
     ax.grid(False)
     ax.tick_params(length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.spines[:].set_visible(False)
     return ax

@@ -4,8 +4,6 @@ A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in CIFAR's own ord
 values row by row from the top left corner, then all green ones, then all blue ones.
 """
 
-from __future__ import annotations
-
 import functools
 import tarfile
 from typing import NamedTuple
@@ -17,9 +15,8 @@ from rbmlib.datasets import Dataset, committed
 from rbmlib.datasets.files import find, found_or_downloaded
 from rbmlib.datasets.register import Remote
 
-SIDE = 32
-N_PIXELS = 3 * SIDE * SIDE
-PLANES = (3, SIDE, SIDE)
+PLANES = (3, 32, 32)
+N_PIXELS = 3 * 32 * 32
 
 CIFAR10 = Remote(
     file="cifar-10-binary.tar.gz",

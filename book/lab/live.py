@@ -1,7 +1,5 @@
 """What a chapter begins with: checked parameters, and the model of its live part with a base."""
 
-from __future__ import annotations
-
 import difflib
 import math
 import platform
@@ -10,7 +8,9 @@ import warnings
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
+import scipy
 
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__, datasets
@@ -115,9 +115,6 @@ def noted_warnings():
 
 def colophon() -> str:
     """Versions that a result depends on, in one line."""
-    import numba
-    import scipy
-
     return (
         f"rbmlib {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, numba {numba.__version__}"

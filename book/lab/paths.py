@@ -6,8 +6,6 @@ of nats above the model's. A Gaussian with the mean and the covariance of the tr
 states of a chain, lies where the model should.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numba
@@ -147,10 +145,9 @@ class GaussianBasePath(Path):
 
         return log_ratio
 
-    def _images(self, z) -> tuple[np.ndarray, np.ndarray]:
+    def _images(self, z):
         """u - m of z, and its fields without the constant."""
-        u, eta = np.split(z @ self._both, [len(self.mean)], 1)
-        return u, eta
+        return np.split(z @ self._both, [len(self.mean)], axis=1)
 
 
 class SinglePrecisionBasePath(GaussianBasePath):
@@ -210,7 +207,7 @@ class SinglePrecisionBasePath(GaussianBasePath):
 
         return log_p, gradient
 
-    def _images(self, z) -> tuple[np.ndarray, np.ndarray]:
+    def _images(self, z):
         x = self._sd * z
         return x, (x.astype(f32) @ self._single).astype(float)
 
@@ -265,8 +262,7 @@ def bracket_log_z(
     states = span(np.concatenate(seen or [u]), rng)
     path = kind(rbm, states, n_leapfrog, reduced=(model, span))
     start = path.state_of(span(u[:n_chains], rng))
-    if n_burn_in:
-        start = sweep(path, start, 1.0, n_burn_in, ChainStream(rng, n_chains))
+    start = sweep(path, start, 1.0, n_burn_in, ChainStream(rng, n_chains))
     betas = linear(n_temperatures)
     return ais(path, betas, n_chains, rng), reverse_ais(path, betas, n_chains, rng, start=start)
 

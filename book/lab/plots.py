@@ -9,8 +9,6 @@ An output of a figure holds its SVG, with the variant for phones in the metadata
 test of the stored notebooks compares; the text of an SVG differs between versions of matplotlib.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -56,7 +54,6 @@ _LOOKS = {
     # Schedules.
     "linear": ("#5f6368", "o", ":"),
     "VAROPT": ("#0b5394", "s", "-"),
-    "uniform": ("#8a6d00", "X", ":"),
     "GMS13": ("#2e7d32", "v", "-."),
     # Bases.
     "base rate": ("#0b5394", "o", "-"),
@@ -197,17 +194,13 @@ def tall(figure: Figure) -> bool:
 
 
 def _named_alike(panels) -> None:
-    """A panel without a label of its own has that of the first of its row, or the last of its
-    column."""
+    """A panel without a label has that of the first of its row, or of the last of its column."""
     for ax in panels:
         spec = ax.get_subplotspec()
         same_row = [p for p in panels if p.get_subplotspec().rowspan.start == spec.rowspan.start]
         same_column = [p for p in panels if p.get_subplotspec().colspan.start == spec.colspan.start]
-        if (
-            not ax.get_ylabel()
-            and ax.yaxis.get_visible()
-            and ax.get_shared_y_axes().get_siblings(ax) != [ax]
-        ):
+        shares = ax.get_shared_y_axes().get_siblings(ax) != [ax]
+        if shares and ax.yaxis.get_visible() and not ax.get_ylabel():
             ax.set_ylabel(same_row[0].get_ylabel())
         if not ax.get_xlabel():
             ax.set_xlabel(same_column[-1].get_xlabel())

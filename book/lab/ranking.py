@@ -4,8 +4,6 @@
 are those of the processor, pilots included; those of earlier sweeps are of one thread by the wall.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 
@@ -25,7 +23,6 @@ LEVEL = 0.05  # chance with which an honest error bar is said to fail
 FLAGGED = 0.5  # share of flagged runs from which on a method promises nothing
 FEWEST, MANY = 5, 10  # repeats of a cell: to be ranked, to be resampled
 N_DRAWS = 4000
-ADDED = ["missed", "floor", "holds", "effort"]
 _ENDS = ("low", "high")
 CLASSES = {
     "10 or 20 hidden units": ["h10", "pcd_10", "pcd_20", "h20"],
@@ -127,21 +124,17 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
         joint = np.hypot(np.nan_to_num(bar, nan=PRECISION), doubt)
         wrong = np.abs(error) > 3 * np.maximum(joint, 1e-9)
         n, squares = int(kept.sum()), misfit(error[kept], bar[kept], doubt)
-        rows.append(
-            dict(zip(keys, key, strict=True))
-            | {
-                "budget": group["budget"].iloc[0], "n": len(group),
-                "seconds": float(group["seconds"].median()),
-                "rmse": float(np.sqrt(np.mean(error**2))),
-                "ratio": math.sqrt(squares / n) if n else math.nan,
-                "chance": float(chdtrc(n, squares)) if n else math.nan,
-                "covered": float(group["covered"].mean()),
-                "flagged": float(group["flagged"].mean()),
-                "unflagged_failures": int((wrong & kept).sum()),
-                "errors": error,
-                "bars": bar,
-            }
-        )  # fmt: skip
+        rows.append(dict(zip(keys, key, strict=True)) | {
+            "budget": group["budget"].iloc[0], "n": len(group),
+            "seconds": float(group["seconds"].median()),
+            "rmse": float(np.sqrt(np.mean(error**2))),
+            "ratio": math.sqrt(squares / n) if n else math.nan,
+            "chance": float(chdtrc(n, squares)) if n else math.nan,
+            "covered": float(group["covered"].mean()),
+            "flagged": float(group["flagged"].mean()),
+            "unflagged_failures": int((wrong & kept).sum()),
+            "errors": error, "bars": bar,
+        })  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -173,7 +166,8 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
         row["holds"] = bool(row["flagged"] < FLAGGED and row["chance"] >= LEVEL)
         row["effort"] = max(effort(row["errors"], row["seconds"]), row["floor"])
         rows.append(row)
-    return pd.DataFrame(rows, columns=[*table.columns, *ADDED]).reset_index(drop=True)
+    columns = [*table.columns, "missed", "floor", "holds", "effort"]
+    return pd.DataFrame(rows, columns=columns).reset_index(drop=True)
 
 
 class _Draws:
@@ -218,11 +212,8 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndar
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
     """`longest` runs that hold, by effort, with intervals and the chance to be first.
 
-    Returns
-    -------
-    DataFrame
-        ``effort``, ``low``, ``high`` (95%); of the draws the shares in which it is ``first`` of
-        all methods that hold, and ``within_two``: takes at most twice as long.
+    Adds ``low`` and ``high`` of ``effort`` (95%), and of the draws the shares in which a method is
+    ``first`` of all that hold, and ``within_two``: takes at most twice as long.
     """
     found = longest(table, model)
     found = found[found["holds"].astype(bool)].reset_index(drop=True)
@@ -257,10 +248,7 @@ def in_words(seconds: float) -> str:
 
 
 def time_to_precision(longest: pd.DataFrame, method: str) -> str:
-    """The time of a method to 0.05 nat with the run that it is read off, or why there is none.
-
-    ``longest`` is that of `longest`, by method.
-    """
+    """The time of a method to 0.05 nat with its run in `longest`, or why there is none."""
     if method not in longest.index:
         return "no run"
     row = longest.loc[method]
@@ -390,11 +378,8 @@ def race(table, models):
             ax.plot(old["seconds"], old["rmse"], **points | {"markerfacecolor": "white"})
         ax.axhline(0.05, color="black", lw=0.8, ls=":")
         ax.set(title=model, xscale="log", yscale="log")
-    for ax in axes[1]:
-        ax.set_xlabel("seconds of one processor")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("root mean squared error (nats)")
+    plt.setp(axes[1], xlabel="seconds of one processor")
+    plt.setp(axes[:, 0], ylabel="root mean squared error (nats)")
     order = [m for m in SHOWN if m in shown]
-    handles = [shown[m] for m in order]
-    figure.legend(handles, order, loc="outside lower center", ncols=5, fontsize=9)
+    figure.legend([shown[m] for m in order], order, loc="outside lower center", ncols=5, fontsize=9)
     return axes

@@ -30,8 +30,6 @@ The rate must be much smaller than that of gradients (1e-5 to 1e-4), and rise ov
 values are LAPACK's, whose last bits differ from processor to processor.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from scipy.special import expit
@@ -80,7 +78,9 @@ def train_gaussian(
         settings |= {"largest": largest, "leakiness": LEAKINESS}
     every = loop.looks_every(monitor_every, n_updates)
     pixels = np.ascontiguousarray(data, np.float32)
-    learner = GaussianLearner(pixels, settings, None, checks.generator(rng))
+    source = checks.generator(rng)
+    start = source.uniform(0, 0.01, (pixels.shape[1], n_hidden))
+    learner = GaussianLearner(pixels, settings, start, source)
     with using(n_threads=1, progress=False):
         return loop.run(learner, loop.Looks(learner, monitor), every)
 
@@ -95,10 +95,7 @@ class GaussianLearner(loop.Learner):
 
     def __init__(self, data, settings: dict, start_weights, rng: np.random.Generator):
         super().__init__(data, settings, rng)
-        shape = data.shape[1], settings["n_hidden"]
-        if start_weights is None:
-            start_weights = rng.uniform(0, 0.01, shape)
-        self.begin(start_weights, *map(np.zeros, shape))
+        self.begin(start_weights, *map(np.zeros, start_weights.shape))
         self.leaky = settings["hidden"] == "leaky"
         self.chains = None
         self._project()
@@ -107,13 +104,10 @@ class GaussianLearner(loop.Learner):
         """Clip the singular values, if that is asked for, and keep W'W."""
         again = True
         while again:
-            self._find_gram()
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.gram = (self.weights.T @ self.weights).astype(float)
+            self.check_finite(self.gram)
             again = self._clip() > FAR  # from there single precision does not arrive in one step
-
-    def _find_gram(self) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            self.gram = (self.weights.T @ self.weights).astype(float)
-        self.check_finite(self.gram)
 
     def _clip(self) -> float:
         """The largest singular value that had to be clipped, or 0."""
@@ -272,9 +266,7 @@ METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
 def sharp(x: np.ndarray) -> np.ndarray:
     """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
 
-    |s| is the largest singular value of a matrix, the largest entry of a vector. For
-    ``x = U S V'``, ``x# = trace(S) U V'``, computed from the eigenvectors of the smaller of
-    ``x'x`` and ``x x'``.
+    That of a matrix is computed from the eigenvectors of the smaller of ``x'x`` and ``x x'``.
     """
     x = x.astype(float)
     if x.ndim == 1:

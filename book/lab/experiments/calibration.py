@@ -22,7 +22,6 @@ from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 import rbmlib as rl
-from rbmbook import bench
 from rbmbook.carlson2016.estimators import transition_rts
 from rbmbook.experiments.carlson2016 import short_start
 from rbmbook.experiments.reference import bar_of_sample
@@ -57,7 +56,6 @@ MODELS |= {
     "weak mixture": partial(rl.testsystems.two_gaussians, 2, 2.0, 1.0),
     "strong mixture": partial(rl.testsystems.two_gaussians, 2, 5.0, 0.5),
 }
-
 
 PATHS["gaussian geometric"] = lambda rbm: rl.GeometricPath(rbm)
 PATHS["fixed steps"] = lambda rbm: rl.DensityPath(rbm, BASE_VARIANCE, **STEPS)
@@ -151,21 +149,17 @@ def _kept(read: Callable) -> Callable:
     return lambda sample: read(sample, skip=len(sample.delta) * BURN_IN // 10)
 
 
-def _blocks(read: Callable, **options) -> Callable:
-    return lambda sample: read(sample, skip=BURN_IN, **options)
-
-
 METHODS: dict[str, Callable] = {
     "ais": partial(_of_weights, "ais"),
     "reverse ais": partial(_of_weights, "reverse_ais"),
     "bar, exact start": partial(_bar, "exact"),
     "bar, resampled": partial(_bar, "chains"),
-    "rts": partial(_tempered, _blocks(rl.rts_of_sample), "joint"),
-    "ts": partial(_tempered, _blocks(rl.rts_of_sample, rao_blackwell=False), "joint"),
-    "rts, marginal": partial(_tempered, _blocks(rl.rts_of_sample), "marginal"),
-    "ti": partial(_tempered, _blocks(rl.ti, rule="simpson"), "joint"),
-    "ti, corrected": partial(_tempered, _blocks(rl.ti, rule="corrected"), "joint"),
-    "ti, marginal": partial(_tempered, _blocks(rl.ti, rule="simpson"), "marginal"),
+    "rts": partial(_tempered, partial(rl.rts_of_sample, skip=BURN_IN), "joint"),
+    "ts": partial(_tempered, partial(rl.rts_of_sample, skip=BURN_IN, rao_blackwell=False), "joint"),
+    "rts, marginal": partial(_tempered, partial(rl.rts_of_sample, skip=BURN_IN), "marginal"),
+    "ti": partial(_tempered, partial(rl.ti, skip=BURN_IN, rule="simpson"), "joint"),
+    "ti, corrected": partial(_tempered, partial(rl.ti, skip=BURN_IN, rule="corrected"), "joint"),
+    "ti, marginal": partial(_tempered, partial(rl.ti, skip=BURN_IN, rule="simpson"), "marginal"),
     "mbar": partial(_tempered, _kept(rl.mbar_of_sample), "joint"),
     "bar of neighbours": partial(_tempered, _kept(bar_of_sample), "joint"),
     "rsd": partial(_tempered, _kept(transition_rts), "joint"),
@@ -194,9 +188,8 @@ def _coverage(path, betas, seed, *, method: str, n_repeats: int = 100):
     for level in LEVELS:
         columns[f"hold_{100 * level:.0f}"] = sum(holds(r, level, exact_value) for r in good)
     columns["all_95"] = sum(holds(r, 0.95, exact_value) for r in runs)
-    columns |= {"z_mean": np.nan, "z_rms": np.nan}
-    if z.size:
-        columns |= {"z_mean": z.mean(), "z_rms": np.sqrt((z**2).mean())}
+    moments = (z.mean(), np.sqrt((z**2).mean())) if z.size else (np.nan, np.nan)
+    columns |= dict(zip(("z_mean", "z_rms"), moments, strict=True))
     values = np.array([run.estimate.log_z for run in runs])
     mean, error = float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
     seconds = time.perf_counter() - started
@@ -221,24 +214,20 @@ BASES["site frequencies"] = lambda rbm: rl.base_rate(
     rl.datasets.load_ww().rows, 1e-3, rbm.visible
 )  # of the WW domain
 
-LADDER = rl.schedules.linear(30)
+LADDER, FINE = rl.schedules.linear(30), rl.schedules.linear(1000)  # of tempering, of annealing
 FAR = 1e4  # a bias by which a unit is off, or on, for certain
 
 
 # models of two kinds of layers -----------------------------------------------------------------
-
-
-def _rectified(n, rng, q):
-    a = rng.uniform(0.5, 2, (2, n))
-    return rl.DoubleReLU(np.zeros(n), *a, *rng.normal(size=(2, n)))
-
 
 LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
     "bits": lambda n, rng, q: rl.Binary(rng.normal(size=n)),
     "spins": lambda n, rng, q: rl.Spin(rng.normal(scale=0.5, size=n)),
     "Potts": lambda n, rng, q: rl.Potts(rng.normal(size=q * n), q),
     "normal": lambda n, rng, q: rl.Gaussian(rng.normal(size=n)),
-    "rectified": _rectified,
+    "rectified": lambda n, rng, q: rl.DoubleReLU(
+        np.zeros(n), *rng.uniform(0.5, 2, (2, n)), *rng.normal(size=(2, n))
+    ),
 }
 SIZES = {  # of the visible layer and of the hidden one
     "bits, bits": (20, 8), "spins, spins": (20, 8), "Potts, bits": (10, 8),
@@ -298,10 +287,6 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
 # runs that are checked ----------------------------------------------------------------------
 
 
-def _annealed(estimator, n_chains, path, seed):
-    return estimator(path, rl.schedules.linear(1000), n_chains, rng=seed)
-
-
 def _by_tempering(estimator, path, seed):
     return estimator(path, LADDER, 50, 1000, rng=seed)
 
@@ -316,10 +301,10 @@ CHECKED: dict[str, Callable] = {
     "log_z, 2 s": lambda path, seed: rl.log_z(
         path.rbm, budget_seconds=2.0, rng=seed, enumerate_small=False
     ),
-    "ais": partial(_annealed, rl.ais, 500),
-    "ais, 12 chains": partial(_annealed, rl.ais, 12),
-    "reverse_ais": partial(_annealed, rl.reverse_ais, 500),
-    "bar": partial(_annealed, rl.bar, 250),
+    "ais": lambda path, seed: rl.ais(path, FINE, 500, seed),
+    "ais, 12 chains": lambda path, seed: rl.ais(path, FINE, 12, seed),
+    "reverse_ais": lambda path, seed: rl.reverse_ais(path, FINE, 500, seed),
+    "bar": lambda path, seed: rl.bar(path, FINE, 250, seed),
     "tempering + mbar": _by_ladders,
     **{
         estimator.__name__: partial(_by_tempering, estimator)
@@ -328,22 +313,15 @@ CHECKED: dict[str, Callable] = {
 }
 
 
-@lru_cache(maxsize=1)
-def _bench() -> dict[tuple[str, int], tuple[str, float]]:
-    """Name and log Z of the models of data/bench by their family and their place in it."""
-    found: dict[tuple[str, int], tuple[str, float]] = {}
-    for name, (family, log_z) in bench.read_index().items():
-        place = sum(other == family for other, _ in found)
-        found[family, place] = name, log_z
-    return found
-
-
 @lru_cache(maxsize=20)
 def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
-    """A model ``of`` the bench, or a planted one; and its log Z."""
+    """A planted model, or of data/bench the one at the place ``seed`` of a family; its log Z."""
     if one_of("of", of, ("bench", "planted")) == "bench":
-        name, log_z = _bench()[family, seed]
-        return bench.model(name), log_z
+        from rbmbook import bench  # which imports pandas
+
+        models = bench.read_index()
+        name = [name for name, (its_family, _) in models.items() if its_family == family][seed]
+        return bench.model(name), models[name][1]
     rbm = planted_model_of(family, seed)
     return rbm, rl.exact(rbm).log_z
 

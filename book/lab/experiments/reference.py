@@ -1,7 +1,5 @@
 """The reference set: log Z of each model by independent methods."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np
@@ -58,10 +56,8 @@ def _both_directions(path, betas, seed, *, n_chains: int = 100, n_burn_in: int =
     """BAR, with the mean log-weights of either direction: in expectation they bracket log Z."""
     run = bar(path, betas, n_chains, seed, start="chains", n_burn_in=n_burn_in)
     more = {"overlap": run.details["overlap"]}
-    for side, values in (
-        ("lower", run.log_weights),
-        ("upper", np.array(run.details["reverse_log_weights"])),
-    ):
+    back = np.array(run.details["reverse_log_weights"])
+    for side, values in (("lower", run.log_weights), ("upper", back)):
         error = values.std(ddof=1) / np.sqrt(n_chains)
         more |= {side: float(values.mean()), f"{side}_error": float(error)}
     more |= {"forward": run.details["forward"][0], "forward_error": run.details["forward"][1]}
@@ -80,5 +76,4 @@ def _parallel_tempering(
     )  # fmt: skip
     run = bar_of_sample(sample, skip=n_sweeps // 50)
     trips = sample.round_trips.sum() / n_ladders
-    assert sample.swap_rates is not None  # as parallel tempering always has them
     return run, {"round_trips": float(trips), "least_swapped": float(sample.swap_rates.min())}

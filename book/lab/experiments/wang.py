@@ -13,20 +13,17 @@ The second rule (in some of its versions) ends a call that runs in a cycle of tw
 the two is returned is decided by rounding: the same on one machine, not on all.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from rbmbook.sweeps.words import BASES, ESTIMATORS, PATHS, register
-from rbmlib import __version__, datasets
+from rbmlib import datasets
 from rbmlib.checks import number, one_of
 from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import Groups, gain_sequence
@@ -163,9 +160,8 @@ def _rts_printed(
         seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
         log_weights=values, betas=betas,
     )  # fmt: skip
-    return result, _spread(values) | {
-        "stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())
-    }  # fmt: skip
+    more = {"stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())}
+    return result, _spread(values) | more
 
 
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float):
@@ -196,16 +192,12 @@ LONGEST = 8  # cycle that is looked for
 SAME = 1e-9  # nats: values of log Z that are one
 
 
-class _Terms(NamedTuple):
-    """W^n / n! and its transpose up to an order, and the biases (hidden, visible)."""
+class _Terms:
+    """W^n / n! up to an order, and the biases (hidden, visible)."""
 
-    powers: list
-    biases: tuple
-
-    @classmethod
-    def of(cls, rbm, order: int) -> _Terms:
-        powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
-        return cls(powers, (rbm.hidden_bias, rbm.visible_bias))
+    def __init__(self, rbm, order: int):
+        self.powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
+        self.biases = rbm.hidden_bias, rbm.visible_bias
 
     def updated(self, layer: int, own, other):
         """Right-hand side for the hidden (0) or the visible (1) magnetisations."""
@@ -234,7 +226,7 @@ def iterates(rbm, order: int, begin, update: str = "alternating"):
     ``begin`` holds hidden and visible magnetisations. "alternating", as printed, updates the
     visible layer from the new hidden one, "synchronous" both from the old.
     """
-    terms = _Terms.of(rbm, order)
+    terms = _Terms(rbm, order)
     hidden, visible = begin
     while True:
         new = terms.updated(0, hidden, visible)
@@ -262,9 +254,8 @@ def iterate(values, n_updates: int, tolerance: float) -> dict:
     highest value, of the iteration that goes on (0: none within ``n_updates``); ``final`` after
     exactly ``n_updates``, which in a cycle is known beforehand.
     """
-    last, n_done, ended = math.nan, 0, 0
+    last, n_done, ended, length, n = math.nan, 0, 0, 0, 0
     seen: deque[float] = deque(maxlen=3 * LONGEST + 3)
-    length, n = 0, 0
     for n, (value, saturated) in zip(range(1, n_updates + 1), values, strict=False):
         seen.append(value)
         if not ended:
@@ -326,6 +317,5 @@ def _tap_as_printed(
         n_sweeps=found["n_done"],
         seconds=time.perf_counter() - started,
         verdict="consistent" if found["cycle"] == 1 else "inconclusive",
-        settings={"version": __version__},
     )
     return run, found

@@ -1,7 +1,5 @@
 """Leaky RBMs of a page: chains that are annealed, scored or followed."""
 
-from __future__ import annotations
-
 from itertools import groupby, product
 
 import numpy as np
@@ -30,11 +28,10 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
 
 def trained(pixels, held_out, n_hidden: int, n_updates: int, seed: int, **how):
     """A leaky RBM by CD-20, its held-out log-likelihood looked at four times."""
-    looks = {
-        "monitor": lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed),
-        "monitor_every": max(1, n_updates // 4),
-    }
-    return train_gaussian(pixels, n_hidden, n_updates=n_updates, rng=seed, **how, **looks)
+    return train_gaussian(
+        pixels, n_hidden, n_updates=n_updates, rng=seed, monitor_every=max(1, n_updates // 4),
+        monitor=lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed), **how,
+    )  # fmt: skip
 
 
 STEPS = 100, 1000, 3000

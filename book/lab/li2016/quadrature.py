@@ -12,8 +12,6 @@ distribution; its products with importance weights are the exact mean of an AIS 
 number of steps. The weight of a model with J columns is a product of J such weights.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -104,9 +102,8 @@ def annealed_bias(
     """
     u, w = nodes(norm)
     leaky = isinstance(moves, str) and moves == "leakiness"
-    slope = (
-        half_square(u, norm, leakiness - 1, 0.0) if leaky else half_square(u, norm, leakiness, 1.0)
-    )
+    low, high = (leakiness - 1, 0.0) if leaky else (leakiness, 1.0)
+    slope = half_square(u, norm, low, high)
     start = unit_log_z(norm, 1.0) if leaky else LOG_2PI / 2
     law = np.exp(half_square(u, norm, float(leaky), float(leaky)) - u**2 / 2 - start)
     f = np.stack([law, law], axis=1)  # density of u weighted by w, and by w^2
@@ -115,10 +112,8 @@ def annealed_bias(
     for before, beta in pairwise(betas):
         c, t = (1 - beta * (1 - leakiness), 1.0) if leaky else (leakiness, scale(beta))
         gain = np.exp(np.outer((beta - before) * slope, [1, 2]))
-        f = transition_density(u, norm, c, *np.atleast_1d(t)) @ (
-            (f * gain if weigh_first else f) * w[:, None]
-        )
-        f = f if weigh_first else f * gain
+        first, last = (gain, 1.0) if weigh_first else (1.0, gain)
+        f = transition_density(u, norm, c, *np.atleast_1d(t)) @ (f * first * w[:, None]) * last
         mass = w @ f
         logs += np.log(mass)
         f /= mass

@@ -1,7 +1,5 @@
 """What sections 3 and 5 of Li et al. (2016) and its appendices claim, judged on our numbers."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -18,8 +16,6 @@ from ..verdicts import Verdict, depends, together
 from . import quadrature, tables
 
 BOUND = "the bound of the singular values"
-A_TENTH = {"matters": 1.1, "reason": "a tenth of the distance"}
-TENFOLD = 10.0  # growth from which chains are said to diverge
 
 
 def theorems(seed: int) -> list[Verdict]:
@@ -79,7 +75,8 @@ def on_toys(mixing: pd.DataFrame) -> pd.DataFrame:
 def _on_trained(claim: str, far: dict, close: str, far_from: str) -> dict[str, Verdict]:
     """How much nearer to where chains settle one start brings them than another, by model."""
     ratios = {name: ms.ratio(x[far_from], x[close], paired=True) for name, x in far.items()}
-    return {n: judge.effect(claim, x, direction=+1, **A_TENTH) for n, x in ratios.items()}
+    how = {"matters": 1.1, "reason": "a tenth of the distance", "direction": +1}
+    return {name: judge.effect(claim, x, **how) for name, x in ratios.items()}
 
 
 def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
@@ -157,7 +154,7 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     claim = "li-fig5-diverges"
     over = [_ratio(runs, "mean_60", "mean_1") for runs in (free, held)]
     steeper = _ratio(free, "gradient_20", "gradient_1")
-    tenfold = {"at_least": TENFOLD}
+    tenfold = {"at_least": 10.0}  # the growth from which chains are said to diverge
     limits = {
         "500 units, mean visible unit after 60 sweeps over 1": (over[0], tenfold),
         "500 units, gradient after 20 sweeps over 1": (steeper, tenfold),

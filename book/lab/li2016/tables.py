@@ -1,7 +1,5 @@
 """Tables 1 to 3 of Li et al. (2016) beside ours: rows, what quadrature expects, verdicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 
@@ -19,7 +17,6 @@ NAMES = {"gaussian": "Bernoulli-Gaussian RBM", "leaky": "Leaky-ReLU RBM"}
 GAUSSIANS = {"principal gaussian": "a Gaussian, fitted", "standard normal": "N(0, I)"}
 N_TEST = 10_000  # test images of CIFAR-10
 CONSTANT = N_VISIBLE / 2 * np.log(2 * np.pi)  # log Z of N(0, I): what Table 3 lacks
-
 
 # Name in the paper: name of the path here, particles, steps.
 METHODS = {"AIS-Leaky": ("leakiness", 10_000, 1000), "AIS-Energy": ("energy", 100_000, 100_000)}

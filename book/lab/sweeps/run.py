@@ -32,7 +32,6 @@ PROVENANCE = (
     "finished",
 )  # fmt: skip
 REMEDY = "move it away, or give the sweep another name"
-
 OF_DAMAGE = ("not a database", "malformed", "no such", "unsupported file format", "too big")
 COLUMNS = "key, task, result, error, provenance"
 TABLE = """
@@ -286,7 +285,7 @@ def _value(text: str):
 # the store -----------------------------------------------------------------------------------
 
 
-class ResultsStore:
+class ResultsStore(contextlib.AbstractContextManager):
     """Crash-safe results by key: one SQLite file, one process at a time.
 
     `put` returns when its records are on the disk: a process killed at any moment loses what it had
@@ -321,9 +320,6 @@ class ResultsStore:
             key: Record(key, read(task), read(result or "null"), error, read(about))
             for key, task, result, error, about in rows
         }
-
-    def __enter__(self) -> "ResultsStore":
-        return self
 
     def __exit__(self, *_) -> None:
         self._connection.close()

@@ -65,15 +65,12 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
 BASE_RATE = "base rate"
 
 
-def without_weights(rbm: rl.BernoulliRBM) -> rl.BernoulliRBM:
-    """The target with its weights at zero: the base of its own biases, hidden ones too."""
-    return rl.BernoulliRBM(0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias)
-
-
 BASES: dict[str, Callable] = {
     BASE_RATE: lambda rbm: rl.base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
-    "own biases, both layers": without_weights,
+    "own biases, both layers": lambda rbm: rl.BernoulliRBM(
+        0 * rbm.weights, rbm.visible_bias, rbm.hidden_bias
+    ),
     "mean field": lambda rbm: "mean_field",
     "uniform": lambda rbm: np.zeros(rbm.n_visible),
 }
@@ -189,7 +186,6 @@ def _gms13_curve(path, seed, pilot_chains):
 # estimators ---------------------------------------------------------------------------------
 
 # A column named "start" says where reverse chains began: settings are "starting" or "begin".
-
 
 ESTIMATORS["exact"] = lambda rbm: rl.exact(rbm)
 
