@@ -246,7 +246,7 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
     cheaper = together(cases).said(
         ours=f"With exact moves, AIS-Energy needs {np.exp(work.value):.2f} times the work of "
         "AIS-Leaky for an equal error.",
-        words="With the published move, it has more error after 1,000 times the work.",
+        words="With the published move, AIS-Energy has more error after 1,000 times the work.",
     )
     return [better, stable, cheaper]
 
