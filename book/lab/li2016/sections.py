@@ -15,7 +15,7 @@ from ..tables import number
 from ..verdicts import Verdict, depends, together
 from . import quadrature, tables
 
-BOUND = "the bound of the singular values"
+BOUND = "the bound on the singular values"
 
 
 def theorems(seed: int) -> list[Verdict]:
@@ -31,13 +31,19 @@ def theorems(seed: int) -> list[Verdict]:
     nearest = rl.project_weights(outside, 0.9)
     steps = 10.0 ** rng.uniform(-3, 0, size=(1000, 1, 1)) * rng.normal(size=(1000, 12, 6))
     others = [np.linalg.norm(outside - rl.project_weights(nearest + x, 0.9)) for x in steps]
-    farther = judge.compare(others, ">", np.linalg.norm(outside - nearest))
+    moved = np.linalg.norm(outside - nearest)
+    farther = judge.compare(others, ">", moved)
     return [
         judge.statement(
-            "li-theorem-valid", judge.compare(smallest, ">", 0), reason="proved above"
-        ).said(words="smallest eigenvalues of 27 random models, over all patterns of signs"),
-        judge.statement("li-theorem-projection", farther, reason="proved above").said(
-            words="distance from W of 1,000 other allowed weights, and of the projection"
+            "li-theorem-valid", judge.compare(smallest, ">", 0), reason="the proof is above"
+        ).said(
+            ours=f"The smallest eigenvalues are {min(smallest):.4g} to {max(smallest):.4g}.",
+            words="We computed them for 27 random models, over all patterns of signs.",
+        ),
+        judge.statement("li-theorem-projection", farther, reason="the proof is above").said(
+            ours=f"The distance from W is {min(others):.4g} to {max(others):.4g} for other weights "
+            f"and {moved:.4g} for the projection.",
+            words="The other weights are 1,000 allowed matrices.",
         ),
     ]
 
@@ -51,10 +57,12 @@ def stationary() -> tuple[list[dict], Verdict]:
         one, two = w @ np.abs(laws[0] - laws[1]) / 2, np.abs(chain - model).sum() / 2
         rows.append({"leakiness": c, "1 dimension": one, "2 dimensions": two})
     off = np.array([list(row.values())[1:] for row in rows if row["leakiness"] < 1])
-    why = "v given h is no Gaussian: its density jumps where a field turns its sign"
+    why = "v given h is not Gaussian: its density jumps where a field changes sign"
     verdict = judge.statement("li-gibbs-stationary", judge.compare(off, "<", 1e-9), reason=why)
-    said = f"{off.min():.3f} to {off.max():.3f}"
-    return rows, verdict.said(ours=said, words="total variation from the model; 0 at leakiness 1")
+    return rows, verdict.said(
+        ours=f"The total variation distance from the model is {off.min():.3f} to {off.max():.3f}.",
+        words="At leakiness 1 the distance is 0.",
+    )
 
 
 # Columns of the sweep ``leaky_mixing`` in words.
@@ -89,10 +97,11 @@ def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
     cases |= _on_trained(claim, far, "gaussian", "normal")
     *_, last = far.values()
     start, normal = (last[name].mean() for name in ("gaussian", "normal"))
-    return depends("the model: its biases, and how near to 1 its singular values come", cases).said(
-        ours=f"toys: {min(ratios):.1f} to {max(ratios):.1f} times as near; trained, 500 units: "
-        f"at {start:.2f} against {normal:.2f}",
-        words="distance from the model of chains from the Gaussian, and from N(0, I)",
+    return depends("the model: its biases, and how near its singular values come to 1", cases).said(
+        ours=f"On the toys, chains from the Gaussian are {min(ratios):.1f} to {max(ratios):.1f} "
+        "times as near to the model as chains from N(0, I).",
+        words=f"On the trained model with 500 units, their distance is {start:.2f}; that of chains "
+        f"from N(0, I) is {normal:.2f}.",
     )
 
 
@@ -105,8 +114,9 @@ def explores(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
         cases[f"toy, s = {r.norm:g}, c = {r.leakiness:g}"] = nearer
     cases |= _on_trained(claim, far, "mix", "cd")
     return depends("the model", cases).said(
-        ours=f"Mix is farther from the model, by {-max(gains):.3f} to {-min(gains):.3f} on toys",
-        words="total variation, Mix minus CD, after 20 sweeps from one region",
+        ours=f"On the toys, Mix is farther from the model than CD, by {-max(gains):.3f} to "
+        f"{-min(gains):.3f} in total variation distance.",
+        words="Both methods start in one region and run for 20 sweeps.",
     )
 
 
@@ -122,7 +132,8 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
     cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
     said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items()).replace("-", "−")
     return depends(BOUND, cases).said(
-        ours=said, words="nats that 3,000 steps take off, after 1,000"
+        ours=f"3,000 steps reduce the error left by 1,000 by {said}.",
+        words="The reductions are in nats.",
     )
 
 
@@ -144,8 +155,8 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     }
     return together(cases).said(
         ours=f"Mix takes {np.exp(same.value):.2f} times the seconds of CD; the Gaussian adds "
-        f"{added.value:.0%} to 20 sweeps",
-        words=f"of the operations with 500 units; on the span of W it would add {on_span:.0%}",
+        f"{added.value:.0%} to the operations of 20 sweeps.",
+        words=f"With 500 units, the Gaussian on the span of W would add {on_span:.0%}.",
     )
 
 
@@ -156,15 +167,16 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     steeper = _ratio(free, "gradient_20", "gradient_1")
     tenfold = {"at_least": 10.0}  # the growth from which chains are said to diverge
     limits = {
-        "500 units, mean visible unit after 60 sweeps over 1": (over[0], tenfold),
-        "500 units, gradient after 20 sweeps over 1": (steeper, tenfold),
+        "500 units, mean visible unit after 60 sweeps over that after 1": (over[0], tenfold),
+        "500 units, gradient after 20 sweeps over that after 1": (steeper, tenfold),
         "500 units, with projection": (over[1], {"at_most": 2.0}),
     }
     cases = _of_trainings(claim, limits) | kept_verdicts("leaky_small", claim)
     grown = [np.exp(x.value) for x in over]
     return together(cases).said(
-        f"{grown[0]:,.0f}-fold without projection, {grown[1]:.2f}-fold with it",
-        "growth of the mean visible unit from 1 to 60 sweeps, 500 units",
+        f"The mean visible unit changes {grown[0]:,.0f}-fold without projection and "
+        f"{grown[1]:.2f}-fold with projection.",
+        "The change is from 1 to 60 sweeps, with 500 units.",
     )
 
 
@@ -173,7 +185,9 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
     ratio = ms.ratio(*errors, paired=True)
-    limits = {"reconstruction error, without over with": (ratio, {"at_most": 1.0})}
+    limits = {
+        "reconstruction error, without projection over with projection": (ratio, {"at_most": 1.0})
+    }
     return together(_of_trainings(claim, limits) | kept_verdicts("leaky_small", claim))
 
 
@@ -195,7 +209,7 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     claim = "li-appendix-d"
     units = [tables.unit_bias(path).bias for path in ("leakiness", "energy")]
     exact = ms.exactly(units[0] - units[1])
-    bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats a hidden unit")}
+    bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats per hidden unit")}
     for name in dict.fromkeys(key[0] for key in gaps):
         pair = (gaps[name, method, 1000] for method in tables.METHODS)
         bias[name] = judge.effect(claim, ms.difference(*pair), direction=+1, unit="nats")
@@ -204,10 +218,10 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     ends = [path.at(beta).log_density(states) for beta in (0.0, 0.3, 1.0)]
     linear = judge.compare(ends[1], "==", 0.7 * ends[0] + 0.3 * ends[2])
     more = depends(BOUND, bias)
-    same = judge.statement(claim, linear, reason="log-densities between are linear in β")
+    same = judge.statement(claim, linear, reason="the log-densities on the path are linear in β")
     found = together({"more bias": more, "the same path": same})
     return found._replace(parts=(*more.parts, *found.parts[1:])).said(
-        ours=f"energy over leakiness on toys: {units[1] / units[0]:.1f} times the bias; on trained "
-        "models more below 0.9, less at 0.99 and 0.9999",
-        words="after 1,000 steps; begun at the same Gaussian they are one path",
+        ours=f"On the toys, annealing the energy has {units[1] / units[0]:.1f} times the bias; on "
+        "trained models it has more bias at 0.9, and less at 0.99 and 0.9999.",
+        words="All runs have 1,000 steps. Started from the same Gaussian, the two paths are one.",
     )

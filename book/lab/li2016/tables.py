@@ -14,7 +14,7 @@ from .quadrature import UnitBias, annealed_bias, linear, linear_bias
 N_VISIBLE, NORM, LEAKINESS = 3072, 0.9, 0.01  # of the models of Table 1
 UNITS = 5, 10, 20, 30
 NAMES = {"gaussian": "Bernoulli-Gaussian RBM", "leaky": "Leaky-ReLU RBM"}
-GAUSSIANS = {"principal gaussian": "a Gaussian, fitted", "standard normal": "N(0, I)"}
+GAUSSIANS = {"principal gaussian": "fitted Gaussian", "standard normal": "N(0, I)"}
 N_TEST = 10_000  # test images of CIFAR-10
 CONSTANT = N_VISIBLE / 2 * np.log(2 * np.pi)  # log Z of N(0, I): what Table 3 lacks
 
@@ -62,8 +62,10 @@ def table_1(printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
         for j, x in zip(UNITS, ours[NORM], strict=True)
     }
     said = ", ".join(f"{x:.2f}" for x in ours[NORM])
-    words = f"nats, with columns of length {NORM}"
-    return pd.DataFrame(rows), together(cells).said(ours=said, words=words)
+    words = f"The columns have length {NORM}."
+    return pd.DataFrame(rows), together(cells).said(
+        ours=f"The exact log Z is {said} nats.", words=words
+    )
 
 
 def joined(runs: pd.DataFrame) -> pd.Series:
@@ -122,8 +124,8 @@ def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
     return [
         row(f"{method}, printed", [f"{r.bias:.2f} ± {r.std:.3f}" for r in paper.itertuples()]),
         row("ours, by quadrature", told),
-        row("ours, a run with the published move", of_runs("gibbs", steps)),
-        row("ours, exact move (10,000 chains, 1,000 steps)", of_runs("blockwise", 1000)),
+        row("ours, one run with the published move", of_runs("gibbs", steps)),
+        row("ours, an exact move (10,000 chains, 1,000 steps)", of_runs("blockwise", 1000)),
     ]
 
 
@@ -131,14 +133,14 @@ def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
 # their means and of the noise, and whether a weight is read off the state before its move.
 READINGS: dict = {
     "√β η, as derived": ("energy", True),
-    "√β η, weighed after the move": ("energy", False),
+    "√β η, weight evaluated after the move": ("energy", False),
     "√β η, variance of h not annealed": (lambda b: (b**0.5, 1.0), True),
     "β η, as for Bernoulli units": (lambda b: b, True),
     "0 η, a fresh draw at every step": (lambda b: 0.0, True),
 }
 # Columns of the table ``leaky_single``: how the same log-weights are summed in float32.
-SUMS = {"increments": "increments from 0", "increments_on": "increments on 2,823"}
-SUMS |= {"densities_on": "densities on 2,823", "one_sum": "whole densities"}
+SUMS = {"increments": "increments added to 0", "increments_on": "increments added to 2,823"}
+SUMS |= {"densities_on": "densities added to 2,823", "one_sum": "whole densities"}
 
 
 def readings_of_energy(single: pd.DataFrame) -> dict[str, list[ms.Measured]]:
@@ -175,24 +177,28 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
     cases = {"as printed": _against_print(claim, paper, paper["ours"])}
     cases |= {x: _against_print(claim, paper, v, False) for x, v in readings.items()}
     energy = depends("the reading of AIS-Energy", cases).said(
-        ours=", ".join(f"{x.value:.3f}" for x in paper["ours"]),
-        words="nats below exact with 5 to 30 units; no reading gives what is printed",
+        ours=f"AIS-Energy is {', '.join(f'{x.value:.3f}' for x in paper['ours'])} nats below the "
+        "exact log Z.",
+        words="The values are for 5 to 30 units; no reading gives the printed values.",
     )
     claim, paper = "li-table2-leaky", beside_print(table, "AIS-Leaky")
     late = annealed_bias(NORM, LEAKINESS, np.linspace(0, 1, 1001), weigh_first=False).bias
     after = [ms.exactly(round(-j * late, 4)) for j in UNITS]
-    by_weight = {"weighed before the move": paper["ours"], "weighed after it": after}
+    by_weight = {
+        "weight evaluated before the move": paper["ours"],
+        "weight evaluated after it": after,
+    }
     values = [x.value for x in paper["ours"]]
     more = 100 * (values / paper["bias"] - 1)
     leaky = depends(
-        "when a weight is read off",
+        "when a weight is evaluated",
         {x: _against_print(claim, paper, v) for x, v in by_weight.items()},
     ).said(
-        ours=", ".join(f"{x:.4f}" for x in values),
-        words=f"nats below exact, {more.min():.0f}% to {more.max():.0f}% more than printed; "
-        "deviations to the printed digit",
+        ours=f"AIS-Leaky is {', '.join(f'{x:.4f}' for x in values)} nats below the exact log Z.",
+        words=f"The values are {more.min():.0f}% to {more.max():.0f}% more than printed; the "
+        "deviations agree to the printed digit.",
     )
-    rough = "no run decides: two printed decimals are too rough"
+    rough = "no run decides: two printed decimals are too coarse"
     return [energy, leaky._replace(note=rough) if leaky.outcome == judge.OPEN else leaky]
 
 
@@ -207,23 +213,25 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
     grown = ms.difference(*(ms.difference(*pair) for pair in (pairs[-1], pairs[0])))
     cases["growth of the gap"] = judge.effect(claim, grown, direction=+1, unit="nats")
     better = together(cases).said(
-        ours=f"{np.mean([e.value / x.value for e, x in pairs]):.1f} times the error "
-        "(paper: 74 to 99 times)",
-        words="AIS-Energy over AIS-Leaky on the toys; the gap grows with the units",
+        ours=f"On the toys, AIS-Energy has {np.mean([e.value / x.value for e, x in pairs]):.1f} "
+        "times the error of AIS-Leaky (paper: 74 to 99 times).",
+        words="The gap grows with the number of units.",
     )
     more = unit_bias("energy").relative_variance / unit_bias("leakiness").relative_variance
     less = judge.compare(leaky["deviation"], "<", energy["deviation"])
-    why = "by quadrature, for the paper's particles and steps"
+    why = "computed by quadrature for the paper's particles and steps"
+    span = (f"{x['deviation'].min():.6f} to {x['deviation'].max():.6f}" for x in (leaky, energy))
     stable = judge.statement("li-leaky-stable", less, reason=why).said(
-        words="standard deviations of AIS-Leaky and AIS-Energy; at equal particles and steps "
-        f"the variance of AIS-Energy is {more:.2f} times that of AIS-Leaky"
+        ours="The standard deviations are {} for AIS-Leaky and {} for AIS-Energy.".format(*span),
+        words="At equal particles and steps, the variance of AIS-Energy is "
+        f"{more:.2f} times that of AIS-Leaky.",
     )
     errors = (
         np.hypot([x.value for x in paper["ours"]], paper["deviation"]) for paper in (energy, leaky)
     )
     claim = "li-leaky-cheaper"
     cases = {
-        f"error over error, {j} units, with a thousandth of the work": judge.effect(
+        f"ratio of errors, {j} units, with a thousandth of the work": judge.effect(
             claim, ms.measured(e / x, 0.0, scale="log"), direction=+1
         )
         for j, e, x in zip(UNITS, *errors, strict=True)
@@ -233,8 +241,9 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
     work = ms.ratio(*squares, paired=True)
     cases["work for an equal error, exact moves"] = judge.effect(claim, work, direction=+1)
     cheaper = together(cases).said(
-        ours=f"AIS-Energy needs {np.exp(work.value):.2f} times the work with exact moves",
-        words="for an equal error; with the published move 1,000 times the work leaves more error",
+        ours=f"With exact moves, AIS-Energy needs {np.exp(work.value):.2f} times the work of "
+        "AIS-Leaky for an equal error.",
+        words="With the published move, AIS-Energy has more error after 1,000 times the work.",
     )
     return [better, stable, cheaper]
 
@@ -262,13 +271,15 @@ def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, 
     table["less 2,823.0"] = table["CIFAR-10, printed"] - CONSTANT
     table["ours, at least"], table["ours, at most"] = zip(*map(rows.get, names), strict=True)
     table["SVHN, printed"] = values["SVHN"]
-    why = "above what any such density can have; probably a constant was left out"
+    why = (
+        "the printed values exceed what any such density can have; probably a constant was left out"
+    )
     (low, high), (other, _) = (rows[name] for name in NAMES.values())
     ceiling = judge.compare(values.to_numpy(), "<=", -CONSTANT)
     return table.rename_axis("model").reset_index(), judge.statement(
         "li-table3", ceiling, reason=why
     ).said(
-        ours=f"at most −{CONSTANT:,.1f} nats is possible; ours: −{-low:,.0f} to "
-        f"−{-high:,.0f} and −{-other:,.0f}",
-        words="Bernoulli-Gaussian and leaky RBM, CIFAR-10",
+        ours=f"At most −{CONSTANT:,.1f} nats is possible; we find −{-low:,.0f} to −{-high:,.0f} "
+        f"nats for the Bernoulli-Gaussian RBM and −{-other:,.0f} nats for the leaky RBM.",
+        words="Our values are for CIFAR-10.",
     )

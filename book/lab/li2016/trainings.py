@@ -22,7 +22,7 @@ METHODS = {"cd": "CD", "mix": "Mix", "leaky": "Leaky", "pcd": "PCD"}
 CD, MIX, LEAKY = "leaky, CD", "leaky, Mix", "leaky, Leaky"
 GB = "Bernoulli-Gaussian, CD"
 FALLING = ", falling rate"
-LEAST = {"matters": 2.0, "reason": "less than the spread between trainings"}
+LEAST = {"matters": 2.0, "reason": "less than the spread between training runs"}
 ORDER = [*(f"leaky, {name}" for name in METHODS.values()), CD + FALLING, GB, GB + FALLING]
 ORDER += [f"{GB}-1", f"{GB}-40"]
 ENDS = "high", "low"
@@ -72,7 +72,7 @@ class Trainings:
         """Is the first kind ahead, by either end of log Z? One that broke down leaves it open."""
         counts = [self.of(name, end) for name in (one, other) for end in ENDS]
         if min(map(len, counts)) < 2 or not np.isfinite(np.concatenate(counts)).all():
-            return judge.left_open(claim, "fewer than two whole trainings of a kind")
+            return judge.left_open(claim, "fewer than two complete training runs of a kind")
         n = min(map(len, counts))
         told = {"direction": +1, "unit": "nats", "n_trainings": n, "alpha": judge.FEW} | size
         ends = {
@@ -122,8 +122,9 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
     ahead = depends(
         "whether the learning rate falls", {"constant rates": constant, "falling rates": falling}
     ).said(
-        ours=f"{signed(lead[0])} nats at constant rates, {signed(lead[1])} at falling ones",
-        words="leaky minus Bernoulli-Gaussian RBM, 500 units, CIFAR-10 (paper: +1,517)",
+        ours=f"The leaky RBM is ahead by {signed(lead[0])} nats at constant rates "
+        f"and {signed(lead[1])} nats at falling rates.",
+        words="Both RBMs have 500 units and are trained on CIFAR-10 (paper: +1,517 nats).",
     )
     claim = "li-bernoulli-tuning"
     cases = {
@@ -133,14 +134,14 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
     cases["CD-40 over CD-20"] = of_500.verdict(claim, f"{GB}-40", GB, size=(0, 50))
     gain = of_500.ahead(GB + FALLING, GB)
     tuning = together(cases).said(
-        ours=f"falling rate {signed(gain.value)} nats",
-        words="test log-likelihood of the Bernoulli-Gaussian RBM, 500 units",
+        ours=f"A falling rate changes the test log-likelihood by {signed(gain.value)} nats.",
+        words="The Bernoulli-Gaussian RBM has 500 units.",
     )
     if tuning.outcome == judge.OPEN:
         price = (
-            "a hundred trainings with CD-20 and with CD-40 each would tell a difference of two nats"
+            "a hundred training runs each of CD-20 and CD-40 would show a difference of two nats"
         )
-        tuning = tuning._replace(note=f"{price}: 1.3 h on two cores")
+        tuning = tuning._replace(note=f"{price} and take 1.3 h on two cores")
     return [ahead, tuning]
 
 
@@ -154,24 +155,31 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         pairs = {"Leaky over Mix": (LEAKY, MIX), "Mix over CD": (MIX, CD)}
         return together({n: runs.verdict("li-fig4-mix", *p, **LEAST) for n, p in pairs.items()})
 
-    price = "500 trainings of each kind below 0.9, whose ends differ by 20 nats: 2.3 h on two cores"
+    price = (
+        "500 training runs of each kind at 0.9, whose two estimates of log Z differ by 20 nats, "
+        "would take 2.3 h on two cores"
+    )
     verdicts = []
     for judged in (leaky, order):
         cases = {b: {n: judged(x) for n, x in some.items()} for b, some in bounds.items()}
-        found = depends("the bound of the singular values", cases)
+        found = depends("the bound on the singular values", cases)
         note = f"{found.note}; {price}" if found.outcome == judge.OPEN else found.note
         verdicts.append(found._replace(note=note))
     by_bound = {b: some["100 units"].ahead(LEAKY, CD).value for b, some in bounds.items()}
     mix = {n: runs.ahead(MIX, CD) for n, runs in bounds["0.9999"].items()}
     return [
         verdicts[0].said(
-            ours=", ".join(f"{signed(x)} below {b}" for b, x in by_bound.items()),
-            words="nats, Leaky minus CD, 100 units; with 500 units below 0.9999 "
-            f"{signed(bounds['0.9999']['500 units'].ahead(LEAKY, CD).value)}",
+            ours="With 100 units, Leaky minus CD is "
+            + ", ".join(f"{signed(x)} nats at {b}" for b, x in by_bound.items())
+            + ".",
+            words="With 500 units at 0.9999 the difference is "
+            f"{signed(bounds['0.9999']['500 units'].ahead(LEAKY, CD).value)} nats.",
         ),
         verdicts[1].said(
-            ours="; ".join(f"{shown(x)} ({n})".replace("-", "−") for n, x in mix.items()),
-            words="nats, Mix minus CD below 0.9999; Leaky behind Mix by as much as behind CD",
+            ours="At 0.9999, Mix minus CD is "
+            + "; ".join(f"{shown(x)} nats ({n})".replace("-", "−") for n, x in mix.items())
+            + ".",
+            words="Leaky is behind Mix by as much as it is behind CD.",
         ),
     ]
 
