@@ -26,7 +26,7 @@ DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (
 
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
     f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
-    for name, method, n in (("pcd_10", "pcd", 38), ("cd1_10", "cd", 2))
+    for name, method, n in (("pcd_10", "pcd", 19), ("cd1_10", "cd", 2))
     for k in range(1, n + 1)
 }
 
