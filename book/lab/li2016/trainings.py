@@ -156,7 +156,7 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         return together({n: runs.verdict("li-fig4-mix", *p, **LEAST) for n, p in pairs.items()})
 
     price = (
-        "500 training runs of each kind at 0.9, whose two estimates of log Z differ by 20 nats, "
+        "500 training runs of each kind at 0.9, whose likelihoods differ by 20 nats, "
         "would take 2.3 h on two cores"
     )
     verdicts = []
