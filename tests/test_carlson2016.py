@@ -310,9 +310,9 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     monkeypatch.setattr(stored.datasets, "committed", lambda _: path)
     for other, outcome in (
-        ("0.5,0.4,0.625,0.999", CONTRADICTED), ("0.9,0.7,1.16,0.999", OPEN),
+        ("0.5,0.4,0.625,0.999", DEPENDS), ("0.9,0.7,1.16,0.999", OPEN),
         ("2,1.9,2.1,0.999", REPRODUCED),
     ):  # fmt: skip
         path.write_text(head + "".join(f"{name},{row}\n" for row in rows).format(other))
-        assert stored.kept_verdict("t", name).outcome == outcome
+        assert stored.kept_verdict("t", name, "the cut").outcome == outcome
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)

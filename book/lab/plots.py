@@ -45,15 +45,20 @@ _LOOKS = {
     "counts": ("#8a6d00", "v", ":"),
     "TI": ("#b08d00", "X", "-."),
     "TI-RB": ("#e06c00", "d", "--"),
+    "parallel tempering": ("#8d6e63", "h", "-."),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
+    "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
+    "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple.
+    "TAP": ("#8e24aa", "H", "-."),
     "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.
     "linear": ("#5f6368", "o", ":"),
     "VAROPT": ("#0b5394", "s", "-"),
+    "uniform": ("#8a6d00", "X", ":"),
     "GMS13": ("#2e7d32", "v", "-."),
     # Bases.
     "base rate": ("#0b5394", "o", "-"),

@@ -13,7 +13,7 @@ from rbmlib import datasets
 from .experiments import book_sweep, estimate
 from .judge import bound
 from .measured import Measured, quantile
-from .verdicts import Verdict, together
+from .verdicts import Verdict, depends, together
 
 
 class Provenance(dict):
@@ -75,11 +75,17 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
     return found
 
 
-def kept_verdict(name: str, claim: str) -> Verdict:
-    """One verdict of these."""
+def kept_verdict(name: str, claim: str, setting: str = "") -> Verdict:
+    """One verdict of these; with cases "value: model", if it may depend on a setting."""
     cases = kept_verdicts(name, claim)
     ours = "; ".join(f"{case} {v.effect:.3g}".replace("-", "−") for case, v in cases.items())
-    return together(cases).said(ours)
+    if not setting:
+        return together(cases).said(ours)
+    by_value: dict[str, dict[str, Verdict]] = {}
+    for case, verdict in cases.items():
+        value, model = case.split(": ")
+        by_value.setdefault(value, {})[model] = verdict
+    return depends(setting, by_value).said(ours)
 
 
 def recomputed(table, **where):
