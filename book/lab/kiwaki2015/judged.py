@@ -167,12 +167,13 @@ def gains_less(runs, truths) -> Verdict:
         few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
         at = ", ".join(f"{k:,}" for k in steps)
         ours.append(f"{few} with 20 units and {many} with 500 from {NAMED[base]} (K = {at})")
-    return _on_the_base(cases).said(
+    verdict = _on_the_base(cases).said(
         f"gains on PCD: {'; '.join(ours)}",
         "distance of LINEAR's lower bound from log Z over that of VAROPT0.009's; ESS say nothing: "
         "on PCD(500) they are single runs, and our CD1(500) and CD25(500) leave no room for a gain",
         ", ".join(pair),
     )
+    return _priced(verdict, "two hours of pilots of both models from own biases would decide")
 
 
 def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
