@@ -117,7 +117,8 @@ def counted(parts: tuple) -> dict[str, int]:
 
 def counts_in_words(v: Verdict) -> str:
     """How many of what a verdict was judged on have each outcome."""
-    return ", ".join(f"{n} {outcome}" for outcome, n in (v.counts or counted(v.parts)).items())
+    counts = v.counts or counted(v.parts)
+    return ", ".join(f"{counts[x]} {x}" for x in OUTCOMES if x in counts)
 
 
 def effect_in_words(v: Verdict) -> str:
