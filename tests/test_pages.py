@@ -132,7 +132,7 @@ def test_no_label_or_repr_is_printed(built):
         assert not leaks(Places((built / f"{name}.html").read_text()).text), name
 
 
-@pytest.mark.parametrize(("name", "shown"), [("check/kiwaki2015", False), ("use/compare", True)])
+@pytest.mark.parametrize(("name", "shown"), [("check/kiwaki2015", False), ("learn/03_ais", True)])
 def test_a_switch_hides_the_code_of_a_notebook(opened, name, shown):
     page = opened(f"book/{name}.html")
     code, switch = page.locator("div.cell_input").first, page.get_by_role("button", name="the code")
