@@ -164,7 +164,8 @@ def test_parameters_are_checked_before_anything_is_computed(chapter):
     first_cells = "\n".join(code[place + 1 : place + 1 + SET_UP])
     statements = ast.parse(re.sub(r"(?m)^%.*$", "", first_cells)).body
     first = next(s for s in statements if not isinstance(s, ast.Import | ast.ImportFrom))
-    assert re.match(r"(\w+ = )?(\w+\.)?(begin|checked_parameters)\(globals\(\)", ast.unparse(first))
+    called = r"(\w+ = )?(\w+\.)?(begin|begin_families|checked_parameters)\(globals\(\)"
+    assert re.match(called, ast.unparse(first))
 
 
 LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap"]
