@@ -198,9 +198,8 @@ def _compared(order, log_zs, values):
     apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
     slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
     under = f"the mean-field bound, {bound:.2f}, lies"
-    found = [Check(f"{under} below this value", True)]
-    if log_z < bound:
-        above = bound - log_z
+    above, found = bound - log_z, [Check(f"{under} below this value", True)]
+    if not above <= 0:  # nor where no mean field was found
         found = [Check(f"{under} above this value by", above <= slack, above, slack, "nats")]
     if order > 1:
         orders = "TAP2 and TAP3 differ by"
