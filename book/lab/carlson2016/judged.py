@@ -460,7 +460,7 @@ def gains_a_tenth(errors: dict) -> Verdict:
     cases = each(effect, "carlson-fig8-10", of, direction=-1, size=(0.8, 0.95))
     said = ", ".join(f"{words} {math.exp(mean.value):.2f}" for words, mean in of.items())
     ours = f"error over that of RTS, in the mean of {len(errors)} trainings: {said}"
-    price = "some 350 trainings, 2 h on two cores, as a gain of 6% is near the 5% that are allowed"
+    price = "some 350 trainings (2 h, two cores), as 5% is the least that counts as a tenth"
     return priced(depends("which of the two it is", cases).said(ours), price)
 
 
