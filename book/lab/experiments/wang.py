@@ -146,10 +146,26 @@ def _rts_printed(
     threshold: float = 0.05, constant: str = "kept",
 ):  # fmt: skip
     """Runs of one chain, in rounds from equal guesses, each until its own stop or ``n_sweeps``."""
+    return _runs_of_rounds(path, betas, seed, n_runs, n_sweeps, round_sweeps, threshold, constant)
+
+
+@register(ESTIMATORS, "rts printed, rounds anew")
+def _rts_anew(
+    path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int, threshold: float,
+    constant: str,
+):  # fmt: skip
+    """As the author's stored program: each round starts from v = 0 at a random temperature."""
+    settings = (n_runs, n_sweeps, round_sweeps, threshold, constant)
+    return _runs_of_rounds(path, betas, seed, *settings, anew=True)
+
+
+def _runs_of_rounds(
+    path, betas, seed, n_runs, n_sweeps, round_sweeps, threshold, constant, anew=False
+):
     started, source = time.perf_counter(), np.random.default_rng(seed)
-    begin = equal_guesses(path, betas, constant)
+    begin, most = equal_guesses(path, betas, constant), n_sweeps // round_sweeps
     runs = [
-        rounds(path, betas, begin, source, n_sweeps // round_sweeps, round_sweeps, threshold)
+        rounds(path, betas, begin, source, most, round_sweeps, threshold, anew)
         for _ in range(n_runs)
     ]
     log_z, n_rounds, stopped = (np.array(column) for column in zip(*runs, strict=True))
@@ -164,7 +180,7 @@ def _rts_printed(
     return result, _spread(values) | more
 
 
-def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float):
+def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float, anew=False):
     """log Z - log Z_0 of one chain, the rounds that it took, and whether it stopped by itself.
 
     The report's table III. Its c_k are begun anew in each round, without which they would add up
@@ -174,6 +190,8 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
     prior = np.full(betas.size, 1 / betas.size)
     v, index = path.sample_base(1, source), np.zeros(1, int)
     for done in range(1, most + 1):
+        if anew:
+            v, index = np.zeros_like(v), source.integers(betas.size, size=1)
         sample = simulated_tempering(
             path, betas, log_z, 1, n_sweeps, source, prior=prior, conditional="joint",
             start=v, index=index, record_every=n_sweeps, n_blocks=1,
