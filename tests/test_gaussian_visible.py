@@ -189,6 +189,17 @@ def test_exact_kernels_leave_the_model_invariant(rbm, kernel):
     assert_no_rejection(laws_of_fields(rbm, kernel), "laws of fields", level=1e-5)
 
 
+@pytest.mark.parametrize("rbm", [BIASED, TILTED], ids=["biased", "slanted"])
+def test_base_draws_have_the_moments_of_the_gaussian(rbm):
+    path, n = LeakinessPath(rbm), 40_000
+    v = path.sample_base(n, ChainStream(1, n))
+    mean, precision, _ = normal.gaussian(path.models[0])
+    covariance = np.linalg.inv(precision)
+    z = (v.mean(axis=0) - mean) / np.sqrt(np.diag(covariance) / n)
+    assert np.abs(z).max() < 4.5
+    np.testing.assert_allclose(np.cov(v.T), covariance, atol=0.05 * covariance.max())
+
+
 def test_published_kernel_does_not():
     assert change_of_negative_squares(PLAIN, "gibbs") > 6
     assert min(laws_of_fields(PLAIN, "gibbs")) < 1e-20

@@ -29,6 +29,7 @@ QUARTER = {"margin": 1.25, "reason": "a quarter more error costs half more sampl
 TENTH = {"at_least": 1 / 1.1}  # no gain: less than a tenth
 A_NAT = 1.0  # models a nat apart are told apart
 LENGTHS = (100, 300, 1000, 3000, 10_000)
+COUNTED, PILOT_SWEEPS = "a pilot, its sweeps counted", 4000
 RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
     ("h100", "spectral_100"), ("AIS", "reverse AIS")
 )
@@ -189,7 +190,12 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
 
 
 def _errors(frame, model: str, method: str, steps: int, reading: str = "") -> np.ndarray:
-    """Errors of runs; of RTS from a start, of RAISE with a chain an image."""
+    """Errors of runs; of RTS from a start, of RAISE with a chain an image.
+
+    Where the sweeps of the pilot count, other methods have as many more.
+    """
+    if reading == COUNTED:
+        steps, reading = steps + PILOT_SWEEPS * (method != "RTS"), PILOT
     more = {"RTS": {"begun": reading}, "RAISE": {"n_images": 100}}.get(method, {})
     return errors_of(frame, model=model, method=method, steps=steps, **more)
 
@@ -216,8 +222,9 @@ def less_biased(name, frame, model, reading) -> Verdict:
 
 
 def needs_tenfold(name, frame, model, reading) -> Verdict:
-    """RMSE of AIS with 10,000 temperatures over that of RTS with 1,000 sweeps."""
-    ais, rts = _errors(frame, model, "AIS", 10_000), _errors(frame, model, "RTS", 1000, reading)
+    """RMSE of AIS with ten times the sweeps over that of RTS with 1,000, and its pilot if it counts."""
+    sweeps = 10 * (1000 + PILOT_SWEEPS * (reading == COUNTED))
+    ais, rts = _errors(frame, model, "AIS", sweeps), _errors(frame, model, "RTS", 1000, reading)
     return effect(name, ms.rmse_ratio(ais, of=rts, paired=False), direction=+1)
 
 
@@ -254,7 +261,9 @@ def of_start(name: str, frame, models, judged, price: str) -> Verdict:
             return judge.left_open(name, "not run")
         return judged(name, frame, model, reading)
 
-    cases = {reading: {m: of(m, reading) for m in models} for reading in (*READINGS, PILOT)}
+    counted = [COUNTED] if PUBLIC in models else []
+    starts = (*READINGS, PILOT, *counted)
+    cases = {reading: {m: of(m, reading) for m in models} for reading in starts}
     found = depends("the start of RTS", cases)
     pilot = "; ".join(f"{case}: {said}" for case, said, *_ in found.parts if PILOT in case)
     return priced(found.said(pilot, models=", ".join(models)), price)
