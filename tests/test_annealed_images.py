@@ -57,7 +57,9 @@ def test_the_task_is_the_mean_over_test_images():
     images = np.random.default_rng([4, 3]).choice(rl.datasets.load_mnist().test, 10, replace=False)
     back, _ = experiments.raised(path, betas, images, 10, 4)
     log_p_ann = rbm.log_density(images) + np.log(np.exp(-back).mean(axis=1))
-    assert many.log_z == pytest.approx(np.mean(rbm.log_density(images) - log_p_ann), abs=1e-6)
+    each = rbm.log_density(images) - log_p_ann
+    assert many.log_z == pytest.approx(np.mean(each), abs=1e-6)
+    assert many.std_error == pytest.approx(np.std(each, ddof=1) / np.sqrt(10), rel=1e-6)
     assert more["log_p_ann"] == pytest.approx(log_p_ann.mean(), abs=1e-6)
     assert many.log_z < many.mean_log_z  # of one chain an image: Jensen
     assert many.n_chains == 100
