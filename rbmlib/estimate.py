@@ -18,7 +18,8 @@ VERDICTS = "contradicted", "inconclusive", "consistent", "verified", "exact"  # 
 OTHERWISE = "Use another base, or more temperatures"  # where a run's own checks passed
 UNITS = {  # of what is found by a check; of a number without one there is to be enough
     "": "{:.3g}", "nats": "{:.2f} nats", "s.e.": "{:+.1f} standard errors",
-    "times": "{:.1f} times", "of Z": "{:.1%} of Z", "of this value": "{:.1%} of this value",
+    "times": "{:.1f} times that from chains",
+    "of Z": "{:.1%} of Z", "of this value": "{:.1%} of this value",
 }  # fmt: skip
 
 

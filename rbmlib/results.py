@@ -233,7 +233,7 @@ def mixing(sample, parts) -> list[Check]:
     found = [trips(sample), *halves(parts)]
     if 2 <= low.sum() <= low.size - 2:
         pair = value(chains[~low]), value(chains[low])
-        found.append(agreement("chains begun at either end differ by", *pair))
+        found.append(agreement("chains started at either end differ by", *pair))
     return [*found, *blocks_of_time(parts)]
 
 
@@ -254,7 +254,7 @@ def blocks_of_time(parts) -> list[Check]:
     if not math.isfinite(in_time):
         return []
     ratio, passed = in_time / error if error > 0 else math.inf, in_time <= SPREAD_RATIO * error
-    name = "error from blocks of time, over that from chains,"
+    name = "standard error from blocks of time is"
     return [Check(name, bool(passed), ratio, SPREAD_RATIO, "times", in_time)]
 
 

@@ -78,7 +78,7 @@ def test_the_step_sums_in_the_lesson_on_sams_are_those_of_its_paths(place, name)
     """The mean of log Z over the temperatures minus the smallest, within 0.3 nats."""
     cells = read(REPOSITORY / "book/learn/07_sams.ipynb")["cells"]
     shown = next(source(cell) for cell in cells if cell["id"] == "sams-03s")
-    needed = ast.literal_eval(re.search(r"must add up to\": (\[.*?\])", shown)[1])
+    needed = ast.literal_eval(re.search(r"\"needed\": (\[.*?\])", shown)[1])
     path = quiet_path(published(name), counts_plus_five())
     log_z = quiet(rl.ais, path, rl.schedules.linear(990), 100, 0, n_recorded=100).log_z_path
     assert log_z.mean() - log_z.min() == pytest.approx(needed[place], abs=0.3)

@@ -262,7 +262,7 @@ class Groups:
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
-            most, ends = limit(self.n_groups - 2), "groups begun at either end differ by"
+            most, ends = limit(self.n_groups - 2), "groups started at either end differ by"
             found.append(results.agreement(ends, value(high), value(low), limit=most))
         return found
 

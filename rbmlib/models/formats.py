@@ -86,10 +86,10 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
         alike = [key for key in rest if math.prod(np.shape(arrays[key])) == n]
         if role in unclear and len(alike) == 1:
             found[role] = alike[0]
-    held += f"; no name is recognised as {' or '.join(unclear)}" * bool(unclear)
+    held += f" (not identified by name: {', '.join(unclear)})" * bool(unclear)
     raise ValueError(
-        f"{held}: expected weights, visible_bias and hidden_bias, plain arrays and no more, as one "
-        "more may be a part of another model. If none is, say which are the three: names="
+        f"{held}: expected weights, visible_bias and hidden_bias, three plain arrays. A further "
+        "array may be part of another model. If none is, say which are the three: names="
         f"{found!r}, or --names " + ",".join(f"{role}={key}" for role, key in found.items())
     )
 
