@@ -77,7 +77,7 @@ def sams(
         chains at 0, as Tan starts.
     t_0, exponent : int, float
         Sweeps of the first stage (default: three tenths of all), and the exponent of its gain:
-        see `gain_sequence`. A large gain drives chains along the ladder.
+        see `gain_sequence`. A large gain drives chains through the temperatures.
     jump : {"global", "local"}
         beta is drawn anew from all K, or moves to a neighbour (or stays).
     rao_blackwell : bool
