@@ -13,7 +13,7 @@ number of steps. The weight of a model with J columns is a product of J such wei
 """
 
 from functools import lru_cache
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -24,9 +24,9 @@ N_NODES = 100  # on either side of 0
 SPAN = 9.0  # standard deviations of the widest distribution
 
 
-def nodes(norm: float) -> tuple[np.ndarray, np.ndarray]:
+def nodes(norm: float, n_nodes: int = N_NODES) -> tuple[np.ndarray, np.ndarray]:
     """Nodes u and weights of the quadrature."""
-    x, w = np.polynomial.legendre.leggauss(N_NODES)
+    x, w = np.polynomial.legendre.leggauss(n_nodes)
     end = SPAN / np.sqrt(1 - norm**2)
     u, w = end * (x + 1) / 2, end * w / 2
     return np.concatenate([-u[::-1], u]), np.concatenate([w[::-1], w])
@@ -59,8 +59,28 @@ def stationary_law(norm: float, leakiness: float) -> tuple[np.ndarray, np.ndarra
     u, w = nodes(norm)
     values, vectors = np.linalg.eig(transition_density(u, norm, leakiness) * w)
     law = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
-    model = np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
-    return law / (w @ law), model
+    return law / (w @ law), model_density(u, norm, leakiness)
+
+
+def model_density(u, norm: float, leakiness: float) -> np.ndarray:
+    """The density of the model at u."""
+    return np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
+
+
+def from_regions(norm: float, leakiness: float, sweeps) -> tuple[np.ndarray, np.ndarray]:
+    """Chains that start in one region of the model, u > 0 or u <= 0, after some sweeps.
+
+    ``sweeps`` holds the leakiness of each. Returned are, by region of the start, the share of the
+    chains that are in the other region, and their total variation distance from the model.
+    """
+    u, w = nodes(norm, max(N_NODES, round(20 / np.sqrt(1 - norm**2))))  # as dense for any norm
+    model, inside = model_density(u, norm, leakiness)[:, None], np.stack([u > 0, u <= 0], axis=1)
+    law = model * inside / (w @ (model * inside))
+    for c, same in groupby(sweeps):
+        moves = transition_density(u, norm, c) * w
+        for _ in same:
+            law = moves @ law
+    return w @ (law * ~inside), w @ np.abs(law - model) / 2
 
 
 class UnitBias(NamedTuple):
