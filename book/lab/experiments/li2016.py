@@ -22,6 +22,8 @@ from rbmlib import GeometricPath, exact
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate
 
+from .kiwaki2015 import reverse_columns
+
 N_VISIBLE = 3072
 N_TRAIN, N_TUNING_OF_ALL = 45_000, 1_000  # of the images for training
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
@@ -97,12 +99,7 @@ def _both_sides(
         rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
         n_sweeps=fit_sweeps, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
-    more = {
-        "reverse_log_z": above.log_z, "reverse_std_error": above.std_error,
-        "reverse_mean": above.mean_log_z, "reverse_mean_error": above.mean_std_error,
-        "reverse_ess": above.ess,
-    }  # fmt: skip
-    return replace(below, seconds=time.thread_time() - started), more
+    return replace(below, seconds=time.thread_time() - started), reverse_columns(above)
 
 
 @register(ESTIMATORS, "trained for epochs")
@@ -169,5 +166,5 @@ def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: 
 
 def _diverged(seconds: float) -> Estimate:
     """What stands for an estimate if training diverged: there is no model."""
-    nothing = {"log_z": math.nan, "std_error": math.nan, "interval": (-math.inf, math.inf)}
-    return Estimate(method="none", seconds=seconds, verdict="inconclusive", **nothing)
+    nothing = math.nan, math.nan, (-math.inf, math.inf)
+    return Estimate("none", *nothing, seconds=seconds, verdict="inconclusive")

@@ -76,16 +76,12 @@ def worker_version() -> dict:
 def provenance(seconds: float | None) -> dict:
     """Where and with what a result was made, in so many seconds, if it is known how many."""
     return {
-        "seconds": None if seconds is None else round(seconds, 3),
-        "host": _processor(),
-        "threads": os.environ.get("RBMLIB_NUM_THREADS"),
-        "rbmlib": rl.__version__,
-        "results_version": RESULTS_VERSION,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
+        "seconds": None if seconds is None else round(seconds, 3), "host": _processor(),
+        "threads": os.environ.get("RBMLIB_NUM_THREADS"), "rbmlib": rl.__version__,
+        "results_version": RESULTS_VERSION, "python": platform.python_version(),
+        "numpy": np.__version__, "numba": numba.__version__,
         "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
+    }  # fmt: skip
 
 
 @functools.cache
