@@ -69,9 +69,6 @@ def _training(name: str) -> tuple[str, str, int | None]:
     return settings["data"].split()[0], method, settings["n_updates"]
 
 
-# models with known log Z ------------------------------------------------------------------
-
-
 def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[BernoulliRBM, float]:
     """Two phases that no temperature joins, and log Z: all weights are equal.
 

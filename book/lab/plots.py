@@ -102,9 +102,6 @@ def truth(ax, value: float, label: str = "exact") -> None:
     ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 
-# figures as SVG --------------------------------------------------------------------------
-
-
 def bundle(figure: Figure, include=None, exclude=None) -> dict:
     """What a notebook stores of a figure: its SVG with the phone's inside, and its digest."""
     digest = drawn(figure)

@@ -220,8 +220,6 @@ LADDER, FINE = rl.schedules.linear(30), rl.schedules.linear(1000)  # of temperin
 FAR = 1e4  # a bias by which a unit is off, or on, for certain
 
 
-# models of two kinds of layers -----------------------------------------------------------------
-
 LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
     "bits": lambda n, rng, q: rl.Binary(rng.normal(size=n)),
     "spins": lambda n, rng, q: rl.Spin(rng.normal(scale=0.5, size=n)),
@@ -286,13 +284,6 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
     return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
 
 
-# runs that are checked ----------------------------------------------------------------------
-
-
-def _by_tempering(estimator, path, seed):
-    return estimator(path, LADDER, 50, 1000, rng=seed)
-
-
 def _by_ladders(path, seed):
     sample = rl.parallel_tempering(path, rl.schedules.linear(9), 8, 1000, seed, start="annealed")
     return rl.mbar_of_sample(sample, skip=200)
@@ -309,8 +300,8 @@ CHECKED: dict[str, Callable] = {
     "bar": lambda path, seed: rl.bar(path, FINE, 250, seed),
     "tempering + mbar": _by_ladders,
     **{
-        estimator.__name__: partial(_by_tempering, estimator)
-        for estimator in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau)
+        of.__name__: lambda path, seed, of=of: of(path, LADDER, 50, 1000, rng=seed)
+        for of in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau)
     },
 }
 

@@ -44,9 +44,6 @@ def _rts_from_rounds(
     return run, more | {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
 
 
-# many estimators of the same states ------------------------------------------------------------
-
-
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     """RTS, and the round trips of its chains with their standard error."""
@@ -148,9 +145,6 @@ def _moves(
     return run, columns
 
 
-# RAISE, from images --------------------------------------------------------------------------
-
-
 def raised(path, betas, images, n_chains: int, seed):
     """R of chains from each image back to the base, (n_images, n_chains); and their run.
 
@@ -171,9 +165,6 @@ def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
     more = {"log_p_ann": float((path.at(1.0).log_density(images) - found).mean())}
     std_error = float(found.std(ddof=1) / np.sqrt(n_images))
     return replace(run, log_z=float(found.mean()), std_error=std_error, ess=np.nan), more
-
-
-# training on DNA -----------------------------------------------------------------------------
 
 
 @register(ESTIMATORS, "tracked")

@@ -36,11 +36,6 @@ def _of_units(kind, n_hidden: int):
     return kind(np.full((N_VISIBLE, n_hidden), 1e-3 / n_hidden))
 
 
-def _standard_normal() -> LeakyRBM:
-    """N(0, I): a leaky RBM in name, with one column of next to no weight."""
-    return LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0)
-
-
 def principal_gaussian(images) -> LeakyRBM:
     """The Gaussian of variances of at least 1 that fits standardised images best.
 
@@ -57,8 +52,10 @@ def _principal_gaussian() -> LeakyRBM:
     return principal_gaussian(cifar10_scale()(load_cifar10(full=True).train))
 
 
-MODELS |= {"standard normal": _standard_normal, "principal gaussian": _principal_gaussian}
-MODELS |= {
+MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no weight
+    "standard normal": lambda: LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0),
+    "principal gaussian": _principal_gaussian,
+} | {
     f"{name} of {n} units": partial(_of_units, kind, n)
     for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM))
     for n in (20, 100, 500)
