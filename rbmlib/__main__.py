@@ -30,7 +30,7 @@ ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportE
 
 def main(arguments=None) -> int:
     with warnings.catch_warnings():
-        warnings.showwarning = _say_warning
+        warnings.showwarning = lambda text, *_, **__: print(f"warning: {text}", file=sys.stderr)
         try:
             options = _parser().parse_args(arguments)
             return options.run(options)
@@ -43,10 +43,6 @@ def main(arguments=None) -> int:
         except KeyboardInterrupt:
             print("stopped: nothing was written", file=sys.stderr)
             return 128 + signal.SIGINT
-
-
-def _say_warning(message, *_, **__) -> None:
-    print(f"warning: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -35,16 +35,9 @@ class ConvergenceWarning(UserWarning):
 
 
 def finished(
-    method: str,
-    log_z: float,
-    std_error: float,
-    checks: Sequence[Check],
-    n_values: float,
-    *,
-    remedy: str = MORE_SWEEPS,
-    interval: tuple[float, float] | None = None,
-    **more,
-) -> Estimate:
+    method: str, log_z: float, std_error: float, checks: Sequence[Check], n_values: float, *,
+    remedy: str = MORE_SWEEPS, interval: tuple[float, float] | None = None, **more,
+) -> Estimate:  # fmt: skip
     """The estimate, whose error is the spread of ``n_values`` independent values.
 
     Where a check failed the verdict says so, a warning names the check, and the standard error
@@ -186,19 +179,10 @@ ROUNDING = 1e-12  # nats: a smaller difference is none
 
 
 def of_chains(
-    method: str,
-    sample,
-    log_z_path,
-    blocks,
-    checks: Sequence[Check] = (),
-    *,
-    ends=None,
-    log_z: float | None = None,
-    error_of_rule: float = 0.0,
-    settings: dict | None = None,
-    details: dict | None = None,
-    **more,
-) -> Estimate:
+    method: str, sample, log_z_path, blocks, checks: Sequence[Check] = (), *, ends=None,
+    log_z: float | None = None, error_of_rule: float = 0.0, settings: dict | None = None,
+    details: dict | None = None, **more,
+) -> Estimate:  # fmt: skip
     """The estimate of a `TemperedSample`, from how far blocks of time and chains move log Z.
 
     ``blocks`` (n_blocks, n_chains), summed over time, are the chains' deviations, whose mean is 0

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers_book import REPOSITORY, chapter_name, chapter_paths, read
+from helpers_book import REPOSITORY, chapter_name, chapter_paths
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # a job in the background ignores Ctrl-C, and so would every program that a test starts
@@ -19,11 +19,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(scope="session")
 def repository() -> Path:
     return REPOSITORY
-
-
-@pytest.fixture(scope="session")
-def read_notebook():
-    return read
 
 
 @pytest.fixture

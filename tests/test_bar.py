@@ -23,11 +23,6 @@ PATH = GeometricPath(SMALL)
 BETAS = rl.schedules.linear(4)
 
 
-@pytest.fixture(scope="module")
-def guess():
-    return rl.pilot(PATH, BETAS, rng=0).log_z_path
-
-
 def exact_slopes(rng, counts):
     """Delta of exact draws of (v, h) at each beta, one array a beta, and the exact log Z."""
     v, h = (all_states(n) for n in SMALL.weights.shape)
@@ -108,17 +103,6 @@ def test_influence_is_the_derivative_to_the_weight_of_a_sample():
 def test_not_connected_is_said():
     delta = np.r_[np.zeros(50), np.full(50, 1e5)] + np.random.default_rng(0).normal(size=100)
     assert not rl.solve_mbar(delta, [50, 50], [0.0, 1.0]).converged
-
-
-def test_rts_is_mbar_with_expected_counts(guess):
-    """Appendix D: with n_k / N = c_k in place of the counts, MBAR's maximum is eq. (12)."""
-    sample = rl.simulated_tempering(PATH, BETAS, guess + np.array([0, 1, 0, -1, 1]), 20, 300, 0)
-    rts = quiet(rl.rts_of_sample, sample)
-    c = rts.trace["occupation"]
-    mbar = rl.solve_mbar(sample.delta, c / c.sum() * sample.delta.size, BETAS)
-    np.testing.assert_allclose(mbar.log_z + sample.log_z_base, rts.log_z_path, atol=1e-6)
-    counted = quiet(rl.mbar_of_sample, sample)
-    assert np.abs(counted.log_z_path - rts.log_z_path).max() > 1e-4, "otherwise it shows nothing"
 
 
 def test_no_more_slopes_are_kept_than_there_is_room_for(monkeypatch):

@@ -1,7 +1,6 @@
 """L3: every chapter runs as the README says: papermill, other parameters, any working directory."""
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -88,11 +87,10 @@ def own_model(chapter, own_files) -> dict:
 
 def parameters_of(path) -> dict:
     """Names, types and defaults in the cell tagged `parameters`."""
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    cell = next(c for c in cells if "parameters" in c["metadata"].get("tags", []))
+    cell = next(c for c in read(path)["cells"] if "parameters" in tags(c))
     return {
         node.target.id: (ast.unparse(node.annotation), ast.literal_eval(node.value))
-        for node in ast.parse("".join(cell["source"])).body
+        for node in ast.parse(source(cell)).body
     }
 
 
@@ -136,7 +134,7 @@ def test_a_chapter_runs_by_the_command_line(tmp_path, own_files):
 def code_and_place(chapter) -> tuple[list[str], int]:
     """The code cells of a chapter, and which of them holds the parameters."""
     cells = [c for c in nbformat.read(chapter, 4).cells if c.cell_type == "code"]
-    place = next(i for i, c in enumerate(cells) if "parameters" in c.metadata.get("tags", []))
+    place = next(i for i, c in enumerate(cells) if "parameters" in tags(c))
     return [c.source for c in cells], place
 
 

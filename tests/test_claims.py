@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 
+import check_page
 import nbformat
 import pytest
 from helpers_book import BOOK, chapter_paths, read
@@ -65,14 +66,6 @@ def test_rounding_of_a_printed_number(text, value, rounding, monkeypatch):
 # ---------------------------------------------------------------- the front page of Check
 
 
-@pytest.fixture
-def check_page(monkeypatch):
-    monkeypatch.syspath_prepend(BOOK / "_ext")
-    import check_page
-
-    return check_page
-
-
 def verdict(name: str, outcome: str = vs.REPRODUCED, **more) -> vs.Verdict:
     return judge.left_open(name, "why")._replace(outcome=outcome, **more)
 
@@ -103,7 +96,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_the_page_counts_links_and_lists_what_the_notebooks_found(check_page, folder):
+def test_the_page_counts_links_and_lists_what_the_notebooks_found(folder):
     found = verdicts_of(folder)
     counts = check_page.counts(found)
     assert "Of 2 claims of three papers: <b>1</b> are reproduced, <b>0</b> depend on" in counts
@@ -125,7 +118,7 @@ def test_the_page_counts_links_and_lists_what_the_notebooks_found(check_page, fo
     assert "about 0.001 of the 1 intervals of level 99.9% and 0.1 of the 2 intervals" in sure
 
 
-def test_every_name_that_a_claim_has_had_leads_to_its_card(check_page, folder):
+def test_every_name_that_a_claim_has_had_leads_to_its_card(folder):
     to = check_page.addresses(verdicts_of(folder))
     assert to["kiwaki-theorem1"] == "check/kiwaki2015.html#kiwaki-theorem1"
     for old in claim("kiwaki-theorem1").old.split():
@@ -133,7 +126,7 @@ def test_every_name_that_a_claim_has_had_leads_to_its_card(check_page, folder):
     assert "kiwaki-pilot-cost" not in to, "it has no card in this run"
 
 
-def test_the_table_to_download_has_every_claim(check_page, folder):
+def test_the_table_to_download_has_every_claim(folder):
     rows = list(csv.DictReader(io.StringIO(check_page.as_table(verdicts_of(folder)))))
     by = {row["name"]: row for row in rows}
     assert list(by) == list(claims())

@@ -3,19 +3,16 @@ another way are accepted, and students' notebooks hold no solution."""
 
 import ast
 import re
-import sys
 from importlib import import_module
 
+import exercises as tool
 import numpy as np
 import pytest
-from helpers_book import NIGHTLY, REPOSITORY
+from helpers_book import NIGHTLY, REPOSITORY, read
 
 from rbmbook import exercises
 from rbmbook.exercises import checker
 from rbmlib.models import BernoulliRBM
-
-sys.path.insert(0, str(REPOSITORY / "book" / "_tools"))
-import exercises as tool
 
 PAGES = {page.stem: page for page in tool.pages()}
 every_page = pytest.mark.parametrize("page", PAGES)
@@ -330,11 +327,11 @@ def test_the_points_that_teachers_are_told_are_those_that_are_given():
     assert sum(points["tracking"]) == sum(points["leaky_rbm"])
 
 
-def test_make_exercises_writes_both_kinds(tmp_path, monkeypatch, read_notebook):
+def test_make_exercises_writes_both_kinds(tmp_path, monkeypatch):
     monkeypatch.setattr(tool, "pages", lambda: [PAGES["sams"]])
     tool.main(tmp_path)
     student, teacher = (
-        read_notebook(tmp_path / who / "sams.ipynb")["cells"] for who in ("student", "teacher")
+        read(tmp_path / who / "sams.ipynb")["cells"] for who in ("student", "teacher")
     )
     assert "**Solution.**" in str(teacher)
     assert "**Solution.**" not in str(student)

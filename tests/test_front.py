@@ -2,16 +2,12 @@
 every way through the questions of `which` runs."""
 
 import re
-import sys
-
-import numpy as np
-import pytest
-from helpers_book import BOOK, REPOSITORY
-
-sys.path.insert(0, str(BOOK / "_ext"))
 
 import chooser
 import front
+import numpy as np
+import pytest
+from helpers_book import BOOK, REPOSITORY
 
 import rbmlib as rl
 from rbmbook.claims import by_name

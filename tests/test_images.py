@@ -4,12 +4,12 @@ import hashlib
 import io
 import tarfile
 
+import make_cifar10
 import numpy as np
 import pytest
 
 from rbmbook import images
 from rbmlib.datasets import DataCorrupt
-from rbmlib.datasets import files as _files
 from rbmlib.datasets.register import Remote
 
 RNG = np.random.default_rng(0)
@@ -19,16 +19,6 @@ LABELS = np.array([3, 0, 9, 1], np.uint8)
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-@pytest.fixture
-def own(tmp_path, monkeypatch):
-    """$RBMLIB_DATA, empty, and no cache."""
-    folder = tmp_path / "own"
-    folder.mkdir()
-    monkeypatch.setenv("RBMLIB_DATA", str(folder))
-    monkeypatch.setattr(_files, "cache_folder", lambda: tmp_path / "cache")
-    return folder
 
 
 def test_subset_is_the_beginning_of_each_class():
@@ -45,16 +35,16 @@ def test_subset_is_the_beginning_of_each_class():
 
 
 def test_differences_lose_nothing():
-    np.testing.assert_array_equal(images.from_differences(images.differences(SMALL)), SMALL)
+    np.testing.assert_array_equal(images.from_differences(make_cifar10.differences(SMALL)), SMALL)
     flat = np.full((1, images.N_PIXELS), 77, np.uint8)
-    assert np.count_nonzero(images.differences(flat)) == 1
+    assert np.count_nonzero(make_cifar10.differences(flat)) == 1
 
 
 def cifar_files(monkeypatch) -> dict[str, bytes]:
     """Six small files in the form of CIFAR-10's, registered in place of the real ones."""
     files = {}
     for i, name in enumerate(images.CIFAR_BATCHES):
-        files[name] = images.write_cifar_batch(SMALL + np.uint8(i), LABELS)
+        files[name] = make_cifar10.written(SMALL + np.uint8(i), LABELS)
         monkeypatch.setitem(images.CIFAR_BATCHES, name, sha256(files[name]))
     return files
 
@@ -68,8 +58,8 @@ def check_full(data):
         data.train[0] = 1
 
 
-def test_full_set_from_unpacked_files(own, monkeypatch):
-    folder = own / images.CIFAR_FOLDER
+def test_full_set_from_unpacked_files(data_folders, monkeypatch):
+    folder = data_folders.own / images.CIFAR_FOLDER
     folder.mkdir()
     for name, content in cifar_files(monkeypatch).items():
         (folder / name).write_bytes(content)
@@ -79,7 +69,7 @@ def test_full_set_from_unpacked_files(own, monkeypatch):
         images.load_cifar10.__wrapped__(full=True)
 
 
-def test_full_set_from_the_archive(own, monkeypatch):
+def test_full_set_from_the_archive(data_folders, monkeypatch):
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for name, content in cifar_files(monkeypatch).items():
@@ -87,11 +77,11 @@ def test_full_set_from_the_archive(own, monkeypatch):
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
     name = "cifar-10-binary.tar.gz"
-    (own / name).write_bytes(buffer.getvalue())
+    (data_folders.own / name).write_bytes(buffer.getvalue())
     remote = Remote(name, "https://x/" + name, sha256(buffer.getvalue()))
     monkeypatch.setattr(images, "CIFAR10", remote)
     check_full(images.load_cifar10.__wrapped__(full=True))
-    assert [path.name for path in own.iterdir()] == [name]
+    assert [path.name for path in data_folders.own.iterdir()] == [name]
 
 
 def test_the_committed_scale_is_that_of_all_training_images():

@@ -1,16 +1,12 @@
 """Planted errors stay true of the code: texts, patches and tests are there."""
 
 import ast
-import sys
 
 import pytest
-from helpers_book import REPOSITORY
+from plant import apply, planted
 
 import rbmbook
 import rbmlib
-
-sys.path.insert(0, str(REPOSITORY / "tests" / "planted"))
-from plant import apply, planted
 
 ERRORS = planted()
 

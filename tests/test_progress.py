@@ -10,15 +10,13 @@ from functools import partial
 
 import pytest
 from helpers_book import BOOK, NIGHTLY, REPOSITORY, read
+from progress import Progress
 from test_estimators import RUNS as ESTIMATORS
 from tqdm import tqdm
 
 import rbmlib as rl
 from rbmbook.claims import notebooks
 from rbmlib import context
-
-sys.path.insert(0, str(BOOK / "_tools"))
-from progress import Progress
 
 PATH = rl.GeometricPath(rl.testsystems.random_rbm(n_visible=12, n_hidden=6, rng=0), "mean_field")
 RUNS = {

@@ -4,6 +4,8 @@ import json
 import re
 import tomllib
 
+import articles
+import check_pages
 import pytest
 import yaml
 from helpers_interface import RECORD, broken, interface, read
@@ -77,10 +79,7 @@ CHANGES = [
 ]
 
 
-def test_a_page_that_is_missing_or_empty_is_found(tmp_path, repository, monkeypatch):
-    monkeypatch.syspath_prepend(repository / "book" / "_tools")
-    import check_pages
-
+def test_a_page_that_is_missing_or_empty_is_found(tmp_path):
     picture = {"output_type": "display_data", "data": {"image/png": ""}}
     cells = [{"cell_type": "markdown", "source": ["# One $x$ thing"]},
              {"cell_type": "code", "source": [], "outputs": [picture]}]  # fmt: skip
@@ -99,9 +98,6 @@ def test_a_page_that_is_missing_or_empty_is_found(tmp_path, repository, monkeypa
 
 def test_articles_take_their_numbers_from_the_verdicts(repository, monkeypatch, tmp_path):
     """The hand-written text has no result in it, and a changed verdict changes title and counts."""
-    monkeypatch.syspath_prepend(repository / "book" / "_tools")
-    import articles
-
     for path in articles.TEXTS.glob("*.md"):
         _, head, text = path.read_text(encoding="utf-8").split("---\n", 2)
         front = yaml.safe_load(head)

@@ -1,8 +1,8 @@
 """Moving figures: by pointer and keyboard, wide and narrow, and what they compute."""
 
 import itertools
-import sys
 
+import moving_weights
 import numpy as np
 import pytest
 import yaml
@@ -11,9 +11,6 @@ from scipy.special import expit
 
 import rbmlib as rl
 from rbmbook.claims import by_name
-
-sys.path.insert(0, str(BOOK / "_tools"))
-import moving_weights
 
 SCENES = yaml.safe_load((BOOK / "scenes.yml").read_text(encoding="utf-8"))
 LESSONS = yaml.safe_load((BOOK / "lessons.yml").read_text(encoding="utf-8"))

@@ -3,17 +3,7 @@ fold at the end, questions with letters, slides and the PDF."""
 
 import json
 import re
-import sys
 from types import SimpleNamespace
-
-import pytest
-import yaml
-from docutils import nodes
-from docutils.utils import new_document
-from helpers_book import BOOK, REPOSITORY
-
-sys.path.insert(0, str(BOOK / "_ext"))
-sys.path.insert(0, str(BOOK / "_tools"))
 
 import chapters
 import exercises
@@ -23,8 +13,13 @@ import glosses
 import heads
 import lessons_pdf
 import models_page
+import pytest
 import quiz
 import slides
+import yaml
+from docutils import nodes
+from docutils.utils import new_document
+from helpers_book import BOOK, REPOSITORY
 
 import book
 from rbmbook import load_reference

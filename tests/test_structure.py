@@ -11,6 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import api_page
 import pytest
 from helpers_book import BOOK, chapter_paths, toc_entries
 
@@ -102,20 +103,11 @@ def test_names_in_messages_exist(repository):
     assert sorted((name, file) for name, file in named if not hasattr(rbmlib, name)) == []
 
 
-@pytest.fixture
-def api_page(repository, monkeypatch):
-    """What `make book` puts into the API page."""
-    monkeypatch.syspath_prepend(repository / "book" / "_ext")
-    import api_page
-
-    assert api_page.MARK in (repository / "book" / "api.md").read_text()
-    return api_page
-
-
-def test_every_public_name_has_a_page(api_page, tmp_path):
+def test_every_public_name_has_a_page(repository, tmp_path):
     """Its own, or that of the module in which it is read, as `rl.datasets`."""
     import rbmlib
 
+    assert api_page.MARK in (repository / "book" / "api.md").read_text()
     api_page.write_pages(tmp_path)
     texts = "\n".join(file.read_text(encoding="utf-8") for file in tmp_path.iterdir())
     names = set(re.findall(r"(?m)^\.\. auto\w+:: rbmlib\.(?:[a-z]+\.)?(\w+)$", texts))

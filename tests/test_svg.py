@@ -3,18 +3,14 @@ apart by a colour-blind reader too."""
 
 import base64
 import re
-import sys
 
+import figures
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers_book import BOOK
 
 from rbmbook import plots
-
-sys.path.insert(0, str(BOOK / "_ext"))
-
-import figures
 
 
 @pytest.fixture

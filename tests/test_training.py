@@ -9,8 +9,8 @@ from helpers_kernels import uniforms
 from helpers_models import on_threads
 from scipy.special import expit
 
-import rbmbook.training  # noqa: F401  (which registers a method)
 import rbmlib as rl
+from rbmbook.training import rates, sharp  # which registers a method
 from rbmlib.training import loop
 
 RNG = np.random.default_rng(4)
@@ -300,3 +300,36 @@ def test_training_gives_these_bits_on_any_processor_and_threads(case):
         rbm = on_threads(n_threads, trained, data, n_hidden, None, **settings).rbm
         found = hashlib.sha256(b"".join(part.astype("<f4").tobytes() for part in parameters(rbm)))
         assert found.hexdigest()[:16] == DIGESTS[case]
+
+
+@pytest.mark.parametrize("shape", [(7, 4), (4, 7), (5, 5), (6,)])
+def test_sharp_is_the_best_step_of_its_length(shape):
+    """max <x, s> - |s|**2 / 2 is |x|_dual**2 / 2; the norms are Schatten (or l) infinity and 1."""
+    rng = np.random.default_rng(0)
+    matrix = len(shape) == 2
+
+    def length(s):
+        return np.linalg.norm(s, 2) if matrix else np.abs(s).max()
+
+    def gain(x, s):
+        return (x * s).sum() - length(s) ** 2 / 2
+
+    x = rng.normal(size=shape)
+    dual = np.linalg.norm(x, "nuc") if matrix else np.abs(x).sum()
+    best = sharp(x)
+    assert length(best) == pytest.approx(dual)
+    assert gain(x, best) == pytest.approx(dual**2 / 2)
+    for _ in range(200):
+        other = best + rng.normal(size=shape) * 10.0 ** rng.uniform(-3, 1)
+        assert gain(x, other) < gain(x, best)
+
+
+def test_sharp_leaves_directions_without_gradient_alone():
+    x = np.outer([1.0, 2.0, 2.0], [3.0, 4.0])  # rank 1, nuclear norm 3 * 5
+    np.testing.assert_allclose(sharp(x), x, atol=1e-6)  # 15 times (1, 2, 2)/3 (3, 4)/5
+    assert not sharp(np.zeros((3, 2))).any()
+
+
+def test_rates_rise_to_those_of_the_line():
+    assert rates(0.8, 0.2, 4, 0).tolist() == np.linspace(0.8, 0.2, 4).tolist()
+    np.testing.assert_allclose(rates(0.8, 0.2, 4, 2), [0.4, 0.6, 0.4, 0.2])

@@ -1,6 +1,7 @@
 """Counts of verdicts by values of a hand-made table, and of intervals by cell."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -108,3 +109,26 @@ def test_holm_stops_at_the_first_that_it_holds():
     # 0.01 / 3, 0.01 / 2 and 0.01: the second is too large, so that the third is held as well
     assert holm([[0.003, 0.006, 0.009]]).tolist() == [[True, False, False]]
     assert holm([0.003, 0.004, 0.011]).tolist() == [True, True, False]
+
+
+class Chains(SimpleNamespace):
+    """A sample that only knows how many chains it has; what is read off is which they are."""
+
+    def of_chains(self, chosen):
+        return np.arange(self.n_chains)[chosen].tolist()
+
+
+def read(chains):
+    return SimpleNamespace(method="rts", chains=chains)
+
+
+@pytest.mark.parametrize(
+    ("block", "sampler", "kind", "before"),
+    [("_tempered", "_sample", "sample", ("joint",)), ("_ladders", "_replicas", "ladders", ())],
+)
+def test_runs_of_a_block_share_no_chain(monkeypatch, block, sampler, kind, before):
+    each = calibration.CHAINS[kind]
+    monkeypatch.setattr(calibration, sampler, lambda *_: Chains(n_chains=3 * each))
+    runs = list(getattr(calibration, block)(read, *before, None, np.linspace(0, 1, 3), 0, 3))
+    assert [run.estimate.chains for run in runs] == np.arange(3 * each).reshape(3, each).tolist()
+    assert [run.n_values for run in runs] == [each] * 3

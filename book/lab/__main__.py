@@ -6,6 +6,8 @@ import signal
 import sys
 import warnings
 
+import pandas as pd
+
 from rbmbook import bench
 from rbmbook.experiments import book_sweep
 from rbmbook.sweeps.declare import read_overrides, shown
@@ -33,12 +35,12 @@ def _run(options) -> int:
         overrides=read_overrides(options.set),
     )  # fmt: skip
     todo = sweep.todo()
-    _say(f"{sweep.name}: {len(sweep.tasks)} tasks, {len(todo)} to do")
+    print(f"{sweep.name}: {len(sweep.tasks)} tasks, {len(todo)} to do", flush=True)
     if options.dry_run:
         return 0
     sweep.folder.mkdir(parents=True, exist_ok=True)
     done = sweep.run(options.scheduler, n_workers=options.workers, progress=True)
-    _say(
+    print(
         f"{done.n_finished} finished in {done.seconds:.0f} s, {done.n_before} were there, "
         f"{len(done.failed)} failed: {sweep.to_csv()}"
     )
@@ -48,17 +50,12 @@ def _run(options) -> int:
 
 
 def _bench(options) -> int:
-    import pandas as pd
-
     models = bench.read_index(options.index)
     found = bench.scores(bench.read_answers(options.answers), models)
     table = pd.DataFrame([bench.row(family, score) for family, score in found.items()])
-    _say(table.drop(columns="seconds").rename(columns={"program": "family"}).to_string(index=False))
+    table = table.drop(columns="seconds").rename(columns={"program": "family"})
+    print(table.to_string(index=False))
     return 0
-
-
-def _say(text: str) -> None:
-    print(text, flush=True)
 
 
 def _complain(text: str) -> None:

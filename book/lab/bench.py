@@ -168,14 +168,12 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
         wrong = f"{score.wrong} ({low:.2g}–{high:.2g}%)"
     with_bars = score.covered > 0 or not math.isnan(score.spread)
     return {
-        "program": name,
-        "trusted": f"{score.trusted} of {score.models}",
+        "program": name, "trusted": f"{score.trusted} of {score.models}",
         "wrong (95% interval)": wrong,
         "covered": f"{score.covered / score.trusted:.0%}" if with_bars else "–",
-        "spread": number(score.spread),
-        "median error": number(score.median),
+        "spread": number(score.spread), "median error": number(score.median),
         "seconds": number(seconds),
-    }
+    }  # fmt: skip
 
 
 def programs(tables: dict[str, Path], models: dict):

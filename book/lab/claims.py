@@ -68,9 +68,6 @@ def printed_number(name: str, printed=None) -> tuple[float, float]:
     return value, 0.5 * 10.0**-decimals
 
 
-# notebooks ----------------------------------------------------------------------------------
-
-
 def notebooks(folder: Path) -> list[Path]:
     """Notebooks of the book in a folder and those below, without tools, drafts and checkpoints."""
     return sorted(

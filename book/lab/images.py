@@ -106,25 +106,8 @@ def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
     return records[:, 1:], records[:, 0]
 
 
-def write_cifar_batch(images: np.ndarray, labels: np.ndarray) -> bytes:
-    """The bytes that `read_cifar_batch` reads."""
-    return np.concatenate([labels[:, None], images], axis=1).tobytes()
-
-
-def differences(images: np.ndarray) -> np.ndarray:
-    """Images (n, 3072) as differences of neighbours, modulo 256: they take a third less space.
-
-    Red and blue minus green, then each pixel minus the one to its left, then minus the one above.
-    `from_differences` undoes it, to the byte.
-    """
-    d = images.reshape(-1, *PLANES).copy()
-    d[:, [0, 2]] -= d[:, [1]]
-    d[..., 1:] -= d[..., :-1].copy()
-    d[..., 1:, :] -= d[..., :-1, :].copy()
-    return d.reshape(-1, N_PIXELS)
-
-
 def from_differences(coded: np.ndarray) -> np.ndarray:
+    """Images (n, 3072) of the differences that `data/make_cifar10.py` stores."""
     d = coded.reshape(-1, *PLANES)
     d = d.cumsum(axis=2, dtype=np.uint8).cumsum(axis=3, dtype=np.uint8)
     d[:, [0, 2]] += d[:, [1]]

@@ -30,9 +30,6 @@ FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows of a live training
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
-# parameters ---------------------------------------------------------------------------------
-
-
 def checked_parameters(namespace: dict, **minimum: int) -> None:
     """Check the parameters of a chapter, in place, before anything is computed.
 
@@ -119,9 +116,6 @@ def colophon() -> str:
         f"rbmlib {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, numba {numba.__version__}"
     )
-
-
-# the model of a live part -------------------------------------------------------------------
 
 
 class LiveModel(NamedTuple):

@@ -160,17 +160,12 @@ def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 
 
-def welch_freedom(a: Measured, b: Measured) -> float:
-    """Of the difference, by Welch and Satterthwaite."""
-    va, vb = a.std_error**2, b.std_error**2
-    below = va**2 / a.freedom + vb**2 / b.freedom
-    return (va + vb) ** 2 / below if below else min(a.freedom, b.freedom)
-
-
 def minus(a: Measured, b: Measured, scale: str = "linear") -> Measured:
-    """The difference of independent numbers, on whatever scale they are."""
-    error = math.hypot(a.std_error, b.std_error)
-    return Measured(a.value - b.value, error, welch_freedom(a, b), min(a.n, b.n), scale)
+    """The difference of independent numbers on whatever scale; freedom by Welch, Satterthwaite."""
+    error, va, vb = math.hypot(a.std_error, b.std_error), a.std_error**2, b.std_error**2
+    below = va**2 / a.freedom + vb**2 / b.freedom
+    freedom = (va + vb) ** 2 / below if below else min(a.freedom, b.freedom)
+    return Measured(a.value - b.value, error, freedom, min(a.n, b.n), scale)
 
 
 def _as_measured(name: str, x) -> Measured:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import pickle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, datasets
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import logsumexp, softplus
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What the authors of the published models say of them; nothing else about their training is known.
 _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
@@ -31,16 +29,12 @@ def load_reference() -> dict[str, Any]:
     exact, or that runs of two methods or more, without a flag, agree (chance of their
     ``chi_squared`` at least 0.001) with a standard error of at most 0.02 nats.
     """
-    import pandas as pd
-
-    table = pd.read_csv(datasets.committed("reference.csv"), float_precision="round_trip")
+    table = pd.read_csv(datasets.committed("reference.csv"))
     return {row.model: row for row in table.itertuples(index=False, name="Reference")}
 
 
 def known_log_z() -> pd.DataFrame:
     """``log_z``, ``std_error`` (0: exact) and ``known by`` of the settled models, by name."""
-    import pandas as pd
-
     table = pd.DataFrame(load_reference().values()).set_index("model").rename_axis(None)
     table["known by"] = table["exact"].map({True: "enumeration", False: "long runs"})
     return table.loc[table["settled"], ["log_z", "std_error", "known by"]]
@@ -48,8 +42,6 @@ def known_log_z() -> pd.DataFrame:
 
 def datasheet() -> pd.DataFrame:
     """One row a model of the reference set, small ones first; published ones without updates."""
-    import pandas as pd
-
     known = known_log_z().rename(columns={"log_z": "log Z", "std_error": "s.e."})
     models = pd.DataFrame(load_reference().values()).sort_values(["n_hidden", "n_visible", "model"])
     trained = [_training(name) for name in models["model"]]
@@ -75,9 +67,6 @@ def _training(name: str) -> tuple[str, str, int | None]:
     if settings.get("hidden") == "bernoulli":
         method += ", Gaussian visible units"
     return settings["data"].split()[0], method, settings["n_updates"]
-
-
-# models with known log Z ------------------------------------------------------------------
 
 
 def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[BernoulliRBM, float]:

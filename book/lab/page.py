@@ -55,13 +55,11 @@ def begin_families(names: dict, **least: int) -> None:
         letters = (datasets.load_fasta(data, alphabet) if data else ww).letters
         if (n := len(np.unique(letters, axis=0))) < FEWEST_SEQUENCES:
             raise ValueError(f"it has {n} different sequences: expected {FEWEST_SEQUENCES} or more")
-    if model:
-        _check_family(model, live.how_to_read(names), letters.shape[1], len(alphabet))
-
-
-def _check_family(model: str, how: dict, n_sites: int, q: int) -> None:
+    if not model:
+        return
+    n_sites, q = letters.shape[1], len(alphabet)
     with live.refused_parameter("model", model):
-        rbm = rl.load_rbm(model, **how)
+        rbm = rl.load_rbm(model, **live.how_to_read(names))
         fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(

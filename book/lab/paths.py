@@ -267,9 +267,6 @@ def bracket_log_z(
     return ais(path, betas, n_chains, rng), reverse_ais(path, betas, n_chains, rng, start=start)
 
 
-# beta drawn given v alone ------------------------------------------------------------------
-
-
 class GivenVisible(rl.Polyline):
     """As the geometric path that it is made of, for `rbmlib.simulated_tempering` given v alone.
 

@@ -66,16 +66,10 @@ _LOOKS = {
 }
 METHOD_COLOURS = {name: colour for name, (colour, _, _) in _LOOKS.items()}
 STYLE: Any = {
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.alpha": 0.25,
-    "font.size": 10,
-    "legend.frameon": False,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",
-    "axes.facecolor": "none",
-}
+    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25,
+    "font.size": 10, "legend.frameon": False, "figure.constrained_layout.use": True,
+    "figure.facecolor": "white", "axes.facecolor": "none",
+}  # fmt: skip
 
 
 def use_style() -> None:
@@ -106,9 +100,6 @@ def method(name: str, label: str | None = None, markers: bool = True) -> dict[st
 def truth(ax, value: float, label: str = "exact") -> None:
     """The exact value as a dashed black line across the axes."""
     ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
-
-
-# figures as SVG --------------------------------------------------------------------------
 
 
 def bundle(figure: Figure, include=None, exclude=None) -> dict:

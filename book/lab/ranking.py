@@ -110,7 +110,7 @@ def misfit(errors, bars, shared: float = 0.0) -> float:
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a model, method, source and size: error, honesty, coverage, flags and seconds.
+    """One row a model, method, source and size: error, honesty, flags and seconds.
 
     ``ratio``, errors over error bars, and ``chance``, with which honest bars show as large ones,
     are of the runs that were not flagged. ``errors`` and ``bars`` are those of all runs, in the
@@ -130,7 +130,6 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
             "rmse": float(np.sqrt(np.mean(error**2))),
             "ratio": math.sqrt(squares / n) if n else math.nan,
             "chance": float(chdtrc(n, squares)) if n else math.nan,
-            "covered": float(group["covered"].mean()),
             "flagged": float(group["flagged"].mean()),
             "unflagged_failures": int((wrong & kept).sum()),
             "errors": error, "bars": bar,
@@ -244,9 +243,6 @@ def in_words(seconds: float) -> str:
     return f"{value:.{decimals}f} {unit}"
 
 
-# rows of tables ----------------------------------------------------------------------------
-
-
 def time_to_precision(longest: pd.DataFrame, method: str) -> str:
     """The time of a method to 0.05 nat with its run in `longest`, or why there is none."""
     if method not in longest.index:
@@ -351,8 +347,6 @@ def live(runs: Mapping[str, list], known: float) -> pd.DataFrame:
         })  # fmt: skip
     return pd.DataFrame(rows)
 
-
-# figure ------------------------------------------------------------------------------------
 
 LOOKS = {"AIS, linear": "linear"}  # methods with the look of another name
 MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of the figure

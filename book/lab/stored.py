@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import pandas as pd
+
 from rbmbook.sweeps import declare
 from rbmbook.sweeps.run import PROVENANCE
 from rbmbook.sweeps.task import known_settings
@@ -35,8 +37,6 @@ def stored_results(name: str, scheduler: str = ""):
     sweep has gone is read all the same. ``attrs["provenance"]`` has the last columns of the file as
     lists: seconds, machine, versions.
     """
-    import pandas as pd
-
     if scheduler and name in declare.names():
         sweep = book_sweep(name, folder=Path.cwd())
         sweep.run(scheduler)
@@ -61,8 +61,6 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
 
     The table has an effect, its interval, the level of this, and the region: at least, at most.
     """
-    import pandas as pd
-
     table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
     found = {}
     for row in table[table["claim"] == claim].itertuples():
@@ -93,8 +91,6 @@ def recomputed(table, **where):
 
     ``where`` names settings that only one row has, such as ``model="pcd_20", seed=2014``.
     """
-    import pandas as pd
-
     rows = table.loc[(table[list(where)] == pd.Series(where)).all(axis=1)].to_dict("records")
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} rows have {where}: expected one")

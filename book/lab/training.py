@@ -132,13 +132,9 @@ class GaussianLearner(loop.Learner):
         up = self._mean(eta)
         chains = self._negative(batch, eta)
         down = self._mean(chains @ self.weights + self.hidden_bias)
-        gradients = (
-            (batch.T @ up - chains.T @ down) / size
-            - np.float32(self.settings["weight_decay"]) * self.weights,
-            (batch - chains).mean(axis=0),
-            (up - down).mean(axis=0),
-        )
-        self.step(rate, gradients)
+        decay = np.float32(self.settings["weight_decay"]) * self.weights
+        weights = (batch.T @ up - chains.T @ down) / size - decay
+        self.step(rate, (weights, (batch - chains).mean(axis=0), (up - down).mean(axis=0)))
         self._project()
 
     # the negative chains -----------------------------------------------------------------------

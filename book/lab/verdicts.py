@@ -68,17 +68,11 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     found = [f"{case}: {_found(v)}" for case, v in cases.items() if _found(v)]
     parts = tuple(_part(case, v) for case, v in cases.items())
     return every[0]._replace(
-        outcome=worst,
-        ours=ours or ("; ".join(found) if len(cases) <= AT_SIGHT else ""),
-        effect=math.nan,
-        low=math.nan,
-        high=math.nan,
-        note=notes.pop() if len(notes) == 1 else "",
-        intervals=sum(v.intervals for v in every),
-        alpha=max(v.alpha for v in every),
-        parts=parts,
+        outcome=worst, ours=ours or ("; ".join(found) if len(cases) <= AT_SIGHT else ""),
+        effect=math.nan, low=math.nan, high=math.nan, note=notes.pop() if len(notes) == 1 else "",
+        intervals=sum(v.intervals for v in every), alpha=max(v.alpha for v in every), parts=parts,
         counts=None,
-    )
+    )  # fmt: skip
 
 
 def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Verdict:

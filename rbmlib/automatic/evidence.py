@@ -252,29 +252,19 @@ class Evidence(NamedTuple):
         """What `log_z` returns, but for its settings."""
         forward, other, backward = self.forward, self.other, self.backward
         found = {
-            "checks": self.checks(),
-            "reason": reason(self),
-            "steps": steps_needed(self),
+            "checks": self.checks(), "reason": reason(self), "steps": steps_needed(self),
             "lower_bound": (forward.mean_log_z, forward.mean_std_error),
-            "upper_bound": self.upper_bound,
-            "best_lower_bound": self.bound,
+            "upper_bound": self.upper_bound, "best_lower_bound": self.bound,
             "both_directions": tuple(self.joint[:2]),
             "first_base": (forward.log_z, forward.std_error),
             "second_base": (other.log_z, other.std_error),
-            "reverse": (backward.log_z, backward.std_error),
-            "disagreement": self.disagreement,
-            "n_missed_modes": self.n_missed,
-            "missing": self.unseen,
-        }
+            "reverse": (backward.log_z, backward.std_error), "disagreement": self.disagreement,
+            "n_missed_modes": self.n_missed, "missing": self.unseen,
+        }  # fmt: skip
         return replace(
-            forward,
-            method="log_z",
-            log_z=self.log_z,
-            std_error=self.std_error,
-            interval=self.interval,
-            verdict=self.verdict,
-            details=forward.details | found,
-        )
+            forward, method="log_z", log_z=self.log_z, std_error=self.std_error,
+            interval=self.interval, verdict=self.verdict, details=forward.details | found,
+        )  # fmt: skip
 
 
 def apart(a, b) -> float:

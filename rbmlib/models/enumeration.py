@@ -114,7 +114,8 @@ def blocks(rbm):
     """
     bits = in_bits(rbm.with_(log_scale=0.0))
     if bits is not None:
-        highest = _highest(bits)
+        # what no softplus of a visible field is above
+        highest = softplus(bits.visible_bias + bits.weights.clip(0).sum(axis=1))
         if max(np.abs(bits.weights).sum(axis=1).max(), highest.max()) < MOST_NATS:
             return _products(bits, highest)
     n = int(n_states(rbm.hidden))
@@ -129,11 +130,6 @@ def blocks(rbm):
 def hidden_log_density(rbm, hidden):
     """log p* of states of the hidden layer, but for `log_scale`."""
     return rbm.hidden.own(hidden) + rbm.visible.cumulant(rbm.visible_field(hidden))
-
-
-def _highest(rbm):
-    """What no softplus of a visible field is above."""
-    return softplus(rbm.visible_bias + rbm.weights.clip(0).sum(axis=1))
 
 
 def _products(rbm, highest):

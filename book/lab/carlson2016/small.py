@@ -40,9 +40,9 @@ def small_model(seed: int) -> Small:
     return Small(rbm, path, betas, truth, truth + np.linspace(0, 0.5, 20))
 
 
-def in_groups(sample) -> list:
-    """Samples of `GROUP` chains each, which are independent estimates."""
-    return [sample.of_chains(slice(i, i + GROUP)) for i in range(0, sample.n_chains, GROUP)]
+def in_groups(sample, size: int = GROUP) -> list:
+    """Samples of so many chains each, which are independent estimates."""
+    return [sample.of_chains(slice(i, i + size)) for i in range(0, sample.n_chains, size)]
 
 
 def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:

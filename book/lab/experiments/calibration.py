@@ -22,7 +22,9 @@ from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 import rbmlib as rl
+from rbmbook import bench
 from rbmbook.carlson2016.estimators import transition_rts
+from rbmbook.carlson2016.small import in_groups
 from rbmbook.experiments.carlson2016 import short_start
 from rbmbook.experiments.reference import bar_of_sample
 from rbmbook.sweeps.words import BASES, ESTIMATORS, MODELS, PATHS, register
@@ -117,8 +119,8 @@ def n_sweeps_of(path) -> int:
 
 def _tempered(read: Callable, conditional: str, path, betas, seed, n) -> Iterator[Run]:
     sample, each = _sample(conditional, path, betas.tobytes(), seed, n), CHAINS["sample"]
-    for part in range(n):
-        run = read(sample.of_chains(slice(part * each, (part + 1) * each)))
+    for part in in_groups(sample, each):
+        run = read(part)
         yield Run(run, 10 if run.method == "rsd" else each)
 
 
@@ -131,8 +133,8 @@ def _replicas(path, packed: bytes, seed: int, n_ladders: int) -> TemperedSample:
 def _ladders(read: Callable, path, betas, seed, n) -> Iterator[Run]:
     each = CHAINS["ladders"]
     sample = _replicas(path, betas.tobytes(), seed, n * each)
-    for part in range(n):
-        yield Run(read(sample.of_chains(slice(part * each, (part + 1) * each))), each)
+    for part in in_groups(sample, each):
+        yield Run(read(part), each)
 
 
 def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
@@ -218,8 +220,6 @@ LADDER, FINE = rl.schedules.linear(30), rl.schedules.linear(1000)  # of temperin
 FAR = 1e4  # a bias by which a unit is off, or on, for certain
 
 
-# models of two kinds of layers -----------------------------------------------------------------
-
 LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
     "bits": lambda n, rng, q: rl.Binary(rng.normal(size=n)),
     "spins": lambda n, rng, q: rl.Spin(rng.normal(scale=0.5, size=n)),
@@ -284,13 +284,6 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
     return biased((odds + off - biased(FAR).exact_log_z() + FAR) / step)
 
 
-# runs that are checked ----------------------------------------------------------------------
-
-
-def _by_tempering(estimator, path, seed):
-    return estimator(path, LADDER, 50, 1000, rng=seed)
-
-
 def _by_ladders(path, seed):
     sample = rl.parallel_tempering(path, rl.schedules.linear(9), 8, 1000, seed, start="annealed")
     return rl.mbar_of_sample(sample, skip=200)
@@ -307,8 +300,8 @@ CHECKED: dict[str, Callable] = {
     "bar": lambda path, seed: rl.bar(path, FINE, 250, seed),
     "tempering + mbar": _by_ladders,
     **{
-        estimator.__name__: partial(_by_tempering, estimator)
-        for estimator in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau)
+        of.__name__: lambda path, seed, of=of: of(path, LADDER, 50, 1000, rng=seed)
+        for of in (rl.rts, rl.mbar, rl.ti, rl.sams, rl.wang_landau)
     },
 }
 
@@ -317,8 +310,6 @@ CHECKED: dict[str, Callable] = {
 def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
     """A planted model, or of data/bench the one at the place ``seed`` of a family; its log Z."""
     if one_of("of", of, ("bench", "planted")) == "bench":
-        from rbmbook import bench  # which imports pandas
-
         models = bench.read_index()
         name = [name for name, (its_family, _) in models.items() if its_family == family][seed]
         return bench.model(name), models[name][1]
@@ -338,11 +329,8 @@ def _verdict(seed, *, of: str, family: str, method: str):
     between = time.process_time()
     run = checked(path, own)
     return run, {
-        "exact": exact,
-        "verdict": VERDICTS.index(run.verdict),
+        "exact": exact, "verdict": VERDICTS.index(run.verdict),
         "own_error": own.details.get("both_directions", (0, own.std_error))[1],
-        "n_visible": rbm.n_visible,
-        "n_hidden": rbm.n_hidden,
-        "run_seconds": between - started,
-        "check_seconds": time.process_time() - between,
-    }
+        "n_visible": rbm.n_visible, "n_hidden": rbm.n_hidden,
+        "run_seconds": between - started, "check_seconds": time.process_time() - between,
+    }  # fmt: skip

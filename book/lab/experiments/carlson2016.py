@@ -11,7 +11,7 @@ import rbmlib as rl
 from rbmbook import training
 from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
 from rbmbook.carlson2016.rounds import rts_from_rounds
-from rbmbook.carlson2016.small import PRIORS
+from rbmbook.carlson2016.small import PRIORS, in_groups
 from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
@@ -42,9 +42,6 @@ def _rts_from_rounds(
     run, made = rts_from_rounds(quick, betas, n_chains, n_sweeps, seed, **how)
     more = {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
     return run, more | {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
-
-
-# many estimators of the same states ------------------------------------------------------------
 
 
 @register(ESTIMATORS, "mixing")
@@ -105,23 +102,25 @@ def short_start(path, betas, source, n_chains: int):
     return first.log_z_path, {"start": states, "index": index}
 
 
+def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, **kept):
+    """States of chains that have moved with the same guesses for ``burn_in`` sweeps."""
+    guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), n_chains)
+    source = np.random.default_rng([seed, 2])
+    given = path, betas, guess, n_chains
+    settled = rl.simulated_tempering(
+        *given, burn_in, source, prior=prior, record_every=burn_in, **begun
+    )
+    return rl.simulated_tempering(*given, n_sweeps, source, prior=prior, start=settled, **kept)
+
+
 @register(ESTIMATORS, "settled")
 def _settled(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
 ):  # fmt: skip
     """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
-    guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), n_chains)
-    source = np.random.default_rng([seed, 2])
-    settled = rl.simulated_tempering(
-        path, betas, guess, n_chains, burn_in, source, prior=weights, record_every=burn_in,
-        **begun,
-    )  # fmt: skip
-    sample = rl.simulated_tempering(
-        path, betas, guess, n_chains, n_sweeps, source, prior=weights, start=settled,
-        record_every=n_sweeps,
-    )  # fmt: skip
-    run = rl.rts_of_sample(sample)
+    given = path, betas, seed, n_chains, burn_in, n_sweeps
+    run = rl.rts_of_sample(_settled_sample(*given, prior=weights, record_every=n_sweeps))
     return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
 
 
@@ -133,14 +132,8 @@ def _moves(
 
     Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
     """
-    every = n_runs * n_chains
-    guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), every)
-    source = np.random.default_rng([seed, 2])
-    settled = rl.simulated_tempering(
-        path, betas, guess, every, burn_in, source, record_every=burn_in, **begun
-    )
-    sample = rl.simulated_tempering(path, betas, guess, every, n_sweeps, source, start=settled)
-    groups = [sample.of_chains(slice(i, i + n_chains)) for i in range(0, every, n_chains)]
+    sample = _settled_sample(path, betas, seed, n_runs * n_chains, burn_in, n_sweeps)
+    groups = in_groups(sample, n_chains)
     found = {"rts": [rl.rts_of_sample(one).log_z for one in groups]}
     for kind in ("sd", "rsd"):
         found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
@@ -150,9 +143,6 @@ def _moves(
         columns |= {f"{name}_mean": float(np.mean(values))}
         columns |= {f"{name}_variance": float(np.var(values))}
     return run, columns
-
-
-# RAISE, from images --------------------------------------------------------------------------
 
 
 def raised(path, betas, images, n_chains: int, seed):
@@ -175,9 +165,6 @@ def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
     more = {"log_p_ann": float((path.at(1.0).log_density(images) - found).mean())}
     std_error = float(found.std(ddof=1) / np.sqrt(n_images))
     return replace(run, log_z=float(found.mean()), std_error=std_error, ess=np.nan), more
-
-
-# training on DNA -----------------------------------------------------------------------------
 
 
 @register(ESTIMATORS, "tracked")

@@ -111,10 +111,15 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
             stream = ChainStream(rng, n_reversed)
             start = sweep(path, forward.states[chosen], 1.0, 1000, stream)
         back = reverse_ais(path, betas, n_reversed, rng, start=start)
-        more |= {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
-                 "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
-                 "reverse_ess": back.ess}  # fmt: skip
+        more |= reverse_columns(back)
     return forward, more
+
+
+def reverse_columns(back: Estimate) -> dict[str, float]:
+    """What a row has of chains that were annealed back."""
+    return {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
+            "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
+            "reverse_ess": back.ess}  # fmt: skip
 
 
 @register(ESTIMATORS, "looked_at")

@@ -22,6 +22,8 @@ from rbmlib import GeometricPath, exact
 from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate
 
+from .kiwaki2015 import reverse_columns
+
 N_VISIBLE = 3072
 N_TRAIN, N_TUNING_OF_ALL = 45_000, 1_000  # of the images for training
 N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
@@ -32,11 +34,6 @@ PATHS["from a standard normal"] = lambda rbm: GeometricPath(rbm)
 
 def _of_units(kind, n_hidden: int):
     return kind(np.full((N_VISIBLE, n_hidden), 1e-3 / n_hidden))
-
-
-def _standard_normal() -> LeakyRBM:
-    """N(0, I): a leaky RBM in name, with one column of next to no weight."""
-    return LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0)
 
 
 def principal_gaussian(images) -> LeakyRBM:
@@ -55,8 +52,10 @@ def _principal_gaussian() -> LeakyRBM:
     return principal_gaussian(cifar10_scale()(load_cifar10(full=True).train))
 
 
-MODELS |= {"standard normal": _standard_normal, "principal gaussian": _principal_gaussian}
-MODELS |= {
+MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no weight
+    "standard normal": lambda: LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0),
+    "principal gaussian": _principal_gaussian,
+} | {
     f"{name} of {n} units": partial(_of_units, kind, n)
     for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM))
     for n in (20, 100, 500)
@@ -97,12 +96,7 @@ def _both_sides(
         rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
         n_sweeps=fit_sweeps, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
-    more = {
-        "reverse_log_z": above.log_z, "reverse_std_error": above.std_error,
-        "reverse_mean": above.mean_log_z, "reverse_mean_error": above.mean_std_error,
-        "reverse_ess": above.ess,
-    }  # fmt: skip
-    return replace(below, seconds=time.thread_time() - started), more
+    return replace(below, seconds=time.thread_time() - started), reverse_columns(above)
 
 
 @register(ESTIMATORS, "trained for epochs")
@@ -169,5 +163,5 @@ def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: 
 
 def _diverged(seconds: float) -> Estimate:
     """What stands for an estimate if training diverged: there is no model."""
-    nothing = {"log_z": math.nan, "std_error": math.nan, "interval": (-math.inf, math.inf)}
-    return Estimate(method="none", seconds=seconds, verdict="inconclusive", **nothing)
+    nothing = math.nan, math.nan, (-math.inf, math.inf)
+    return Estimate("none", *nothing, seconds=seconds, verdict="inconclusive")

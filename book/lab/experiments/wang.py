@@ -133,11 +133,8 @@ def _sams_printed(
 
 def _spread(values) -> dict[str, float]:
     """Of log Z over independent runs."""
-    return {
-        "variance": float(values.var(ddof=1)),
-        "lowest": float(values.min()),
-        "highest": float(values.max()),
-    }
+    ends = {"lowest": float(values.min()), "highest": float(values.max())}
+    return {"variance": float(values.var(ddof=1))} | ends
 
 
 @register(ESTIMATORS, "rts printed")
@@ -285,14 +282,10 @@ def iterate(values, n_updates: int, tolerance: float) -> dict:
             break
     ring = list(seen)[-length:] if length else [math.nan]
     return {
-        "last": last,
-        "n_done": n_done,
-        "ended": ended,
-        "cycle": length,
-        "cycle_low": min(ring),
-        "cycle_high": max(ring),
+        "last": last, "n_done": n_done, "ended": ended,
+        "cycle": length, "cycle_low": min(ring), "cycle_high": max(ring),
         "final": ring[(n_updates - n - 1) % length] if length else seen[-1],
-    }
+    }  # fmt: skip
 
 
 def _ended(seen, tolerance: float) -> int:
@@ -327,13 +320,9 @@ def _tap_as_printed(
     found = iterate(iterates(rbm, order, start, update), n_updates, tolerance)
     last = found.pop("last")
     run = Estimate(
-        method="TAP as printed",
-        log_z=rbm.log_scale + last,
-        std_error=math.nan,
-        interval=(-math.inf, math.inf),
-        n_chains=1,
-        n_sweeps=found["n_done"],
+        method="TAP as printed", log_z=rbm.log_scale + last, std_error=math.nan,
+        interval=(-math.inf, math.inf), n_chains=1, n_sweeps=found["n_done"],
         seconds=time.perf_counter() - started,
         verdict="consistent" if found["cycle"] == 1 else "inconclusive",
-    )
+    )  # fmt: skip
     return run, found

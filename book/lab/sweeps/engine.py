@@ -34,8 +34,6 @@ OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
 BEFORE_SPAWN = "distributed.nanny.pre-spawn-environ"
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
-# on a worker --------------------------------------------------------------------------------
-
 
 def on_worker(function, digest_of, version: dict, shared: bool, task: dict, digest: str):
     """(result, error, provenance) of one task; an exception is a result like any other."""
@@ -76,16 +74,12 @@ def worker_version() -> dict:
 def provenance(seconds: float | None) -> dict:
     """Where and with what a result was made, in so many seconds, if it is known how many."""
     return {
-        "seconds": None if seconds is None else round(seconds, 3),
-        "host": _processor(),
-        "threads": os.environ.get("RBMLIB_NUM_THREADS"),
-        "rbmlib": rl.__version__,
-        "results_version": RESULTS_VERSION,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "numba": numba.__version__,
+        "seconds": None if seconds is None else round(seconds, 3), "host": _processor(),
+        "threads": os.environ.get("RBMLIB_NUM_THREADS"), "rbmlib": rl.__version__,
+        "results_version": RESULTS_VERSION, "python": platform.python_version(),
+        "numpy": np.__version__, "numba": numba.__version__,
         "finished": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-    }
+    }  # fmt: skip
 
 
 @functools.cache
@@ -95,9 +89,6 @@ def _processor() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
         name = next(line for line in lines if line.startswith("model name")).partition(":")[2]
     return f"{platform.machine()} {name.strip()}".strip()
-
-
-# tasks --------------------------------------------------------------------------------------
 
 
 def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[list[tuple]]:

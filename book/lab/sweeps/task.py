@@ -88,9 +88,6 @@ def estimates(tasks, compute=None, **where) -> Sweep:
     return Sweep(whole, compute or estimate, version=version, digest=digest, **where)
 
 
-# computing ----------------------------------------------------------------------------------
-
-
 def estimate(**task) -> dict:
     """One row of results: log Z of the model of a task, a pure function of the task.
 
@@ -144,9 +141,6 @@ def _chosen(task: dict, function) -> dict:
 
 def _rounded(value):
     return None if value is None or math.isnan(value) else round(float(value), DIGITS)
-
-
-# files --------------------------------------------------------------------------------------
 
 
 def digest(task: dict) -> str:

@@ -63,8 +63,6 @@ MODELS: dict[str, Any] = {  # made by a function; all others are read from files
     "ww_domain": ww_domain,
 }
 BASE_RATE = "base rate"
-
-
 BASES: dict[str, Callable] = {
     BASE_RATE: lambda rbm: rl.base_rate(datasets.load_mnist().train),
     "own biases": lambda rbm: rbm.visible_bias,
@@ -92,9 +90,6 @@ def biases(rbm, base: str, data: str = ""):
 def load_model(name: str):
     """A model made by a function, a registered one, or one from a file."""
     return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
-
-
-# paths --------------------------------------------------------------------------------------
 
 
 @register(PATHS, "geometric")

@@ -274,8 +274,6 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     return over(cases, ours)  # as is found by the first reading
 
 
-# all of them --------------------------------------------------------------------------------
-
 SWEEPS = (
     "ais_report ais_printed ais_bounds rts_loop rts_loop_fresh rts_loop_loose rts_loop_sweeps "
     "sams_printed sams_lengths sams_claims tap_printed tap_readings tap_report"
