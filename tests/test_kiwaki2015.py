@@ -102,7 +102,7 @@ def test_a_pilot_that_serves_several_settings_does_not_average_out():
 
 def test_a_table_begins_with_the_reference_values():
     ours = {"pcd_20": SimpleNamespace(log_z=210.36791, std_error=0.0)}
-    made = runs.table(table(run()), ["pcd_20"], ours).set_index(["schedule", "whose"])
+    made = runs.table(table(run()), ["pcd_20"], ours).set_index(["schedule", "source"])
     column = made["PCD(20) log Z"]
     assert column["reference"].tolist() == ["208.630", "210.3679"]
     assert column["LINEAR"].tolist()[1:] == ["210.0000 ± 0.0300 (−0.368)"]  # no row of own biases

@@ -1,9 +1,9 @@
-"""How often each verdict is wrong, and cells of intervals that hold log Z or do not.
+"""How often each verdict is wrong, and how often intervals contain log Z.
 
 A run is *wrong* if its value is off by more than `ERRORS` of its standard errors and by more than
 `NATS`. A *false contradiction* is a run that is contradicted although its value was right by its
 own error bar. A *cell* is an estimator on a path to a model: blocks of its runs are added up, and
-the counts of intervals that hold log Z are judged together by Holm's rule.
+the counts of intervals that contain log Z are judged together by Holm's rule.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def judged(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """Of judged runs, a row a group: how many, how many are wrong, and the 95% interval of that.
+    """One row for each group of judged runs: how many there are, how many are wrong, and the
+    percentage of wrong runs with its 95% interval.
 
-    Of contradicted runs, wrong is what they should be: ``false`` counts those that were right.
+    A contradicted run should be wrong: ``false`` counts those that were right.
     """
     groups = runs.groupby(by, sort=False, observed=True)
     found = groups.agg(runs=("wrong", "size"), wrong=("wrong", "sum"), false=("alarm", "sum"))
@@ -44,7 +45,7 @@ def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def cost(runs: pd.DataFrame) -> pd.DataFrame:
-    """Of runs of a second or more, the median and largest time of the check, % of the run's."""
+    """Median and largest time of the check, in % of that of the run, for runs of 1 s or more."""
     long = runs[(runs["run_seconds"] >= 1) & ~runs["method"].str.startswith("log_z")]
     share = 100 * long["check_seconds"] / long["run_seconds"]
     groups = share.groupby(long["method"], sort=False)
@@ -52,13 +53,13 @@ def cost(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def cells(blocks: pd.DataFrame) -> pd.DataFrame:
-    """Blocks of runs added up, a row a cell, in the order in which they are stored."""
+    """Blocks of runs added up, one row for each cell, in the order in which they are stored."""
     counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
     return blocks.groupby(["path", "model", "method"], sort=False)[counts_of].sum()
 
 
 def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
-    """Of cells, percentages of intervals that hold log Z: of converged runs, and of all."""
+    """Percentages of intervals that contain log Z, of the converged runs and of all runs."""
     n = counted["n_converged"]
     found = counted.index.to_frame(index=False).rename(columns={"method": "estimator"})
     found["runs"] = counted["n_repeats"].astype(int).map("{:,}".format).to_numpy()
@@ -70,7 +71,7 @@ def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def holm(p_values, level: float = 0.01) -> np.ndarray:
-    """Which of many tests reject, by Holm's rule: at most one false in all with chance ``level``.
+    """Which of many tests reject by Holm's rule: the chance of any false one is ``level`` at most.
 
     Examples
     --------
@@ -88,7 +89,10 @@ def holm(p_values, level: float = 0.01) -> np.ndarray:
 
 
 def coverages(cells, rejected) -> None:
-    """Shares of intervals that hold log Z, a row a cell; ``rejected``: (n_cells, n_levels)."""
+    """Shares of intervals that contain log Z, one row for each estimator on a path.
+
+    ``rejected`` has the shape (n_cells, n_levels).
+    """
     labels = [f"{e} | {m.split()[-1]}, {path}" for path, m, e in cells.index]
     rows = {name: -i for i, name in enumerate(dict.fromkeys(labels))}
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 8.4), sharey=True)
@@ -103,7 +107,7 @@ def coverages(cells, rejected) -> None:
         ax.grid(False, axis="y")
     axes[0].set_yticks(list(rows.values()), list(rows), fontsize=6.5)
     axes[0].set_ylim(-len(rows), 1)
-    figure.supxlabel("intervals that hold log Z, in percent", fontsize=8)
+    figure.supxlabel("intervals that contain log Z, in percent", fontsize=8)
 
 
 def _panel(ax, at, cells, level, wrong) -> None:

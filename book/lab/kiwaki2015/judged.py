@@ -22,12 +22,13 @@ from .runs import (
     found,
     labelled,
     largest_steps,
+    listed,
     papers_name,
     pooled,
     printed_ess,
 )  # fmt: skip
 
-PAYS = {"matters": 1.1, "reason": "what the pilot costs at K = 1,000"}
+PAYS = {"matters": 1.1, "reason": "the cost of the pilot at K = 1,000"}
 ONE_RUN = {"alpha": judge.FEW}  # of ESS: one run, or a few, stand behind a number
 CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
@@ -47,7 +48,8 @@ def by_reading(
     for model, training in ours[["model", "training"]].drop_duplicates().itertuples(index=False):
         for base in BASES:
             if (verdict := judged(model, base)) is not None:
-                cases.setdefault(f"{base}, {training}", {})[papers_name(model)] = verdict
+                reading = f"{base}, {training}".replace(", rate", ", learning rate")
+                cases.setdefault(reading, {})[papers_name(model)] = verdict
     return cases
 
 
@@ -58,7 +60,7 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
     if not gains:
         return None
     if _full(runs, model, base):
-        return judge.left_open(name, "equal steps already have 95% of the chains or more")
+        return judge.left_open(name, "equal steps already have 95% of the largest possible ESS")
     each = {r: judge.effect(name, x, direction=1, **PAYS, **ONE_RUN) for r, x in gains.items()}
     found_here = together(each)
     if found_here.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
@@ -88,39 +90,40 @@ def highest_ess(runs) -> Verdict:
     counts, twenty = [], [m for m in runs["model"].unique() if "_20" in m]
     for base in BASES:
         ratios = [g.value for m in twenty if (g := _gain(runs, m, base)) is not None]
-        counts.append(f"in {sum(x > 0 for x in ratios)} of {len(ratios)} from {NAMED[base]}")
-    ours = [1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY]
+        counts.append(f"on {sum(x > 0 for x in ratios)} of {len(ratios)} models from {NAMED[base]}")
+    ours = {m: 1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY}
+    each = listed(f"{x:.0f} on {papers_name(m)}" for m, x in ours.items())
     verdict = depends(UNSTATED, cases).said(
-        f"VAROPT0.009 has an ESS of {', '.join(f'{x:.0f}' for x in ours)} from the base rate",
-        f"its ESS is above that of LINEAR {' and '.join(counts)} (trainings)",
+        f"From the base rate, VAROPT0.009 has an ESS of {each}.",
+        f"Its ESS is above that of LINEAR {listed(counts)}, counting all trainings.",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return _priced(verdict, "nine trainings of each model, 6.5 h on two cores, would decide")
+    return _priced(verdict, "nine trainings of each model would decide, in 6.5 h on two cores")
 
 
 def uncapped(runs) -> Verdict:
     """Where the cap of 0.009 binds: does plain VAROPT fall below LINEAR, and VAROPT0.009 not?
 
-    That it "can" is shown by one model, and contradicted by none.
+    The claim is that it can, so one model shows it and none contradicts it.
     """
     name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
-    none = judge.left_open(name, "it falls on no model of ours")
-    cases, ours = {"on ours": none}, []
+    none = judge.left_open(name, "VAROPT falls below LINEAR on none of them")
+    cases, ours = {"our models": none}, []
     for row in steps[steps["largest_step"] > 9].itertuples():
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
         holds = _gain(runs, row.model, row.base, "VAROPT0.009", "LINEAR")
         parts = {
-            "plain VAROPT falls": judge.effect(name, falls, direction=1, **PAYS),
+            "VAROPT without a cap falls": judge.effect(name, falls, direction=1, **PAYS),
             "VAROPT0.009 does not": judge.bound(name, holds, at_least=0.9),
         }
         cases[f"{papers_name(row.model)}, {row.base}"] = together(parts)
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    price = "one of nine trainings of each model may show it: 6.5 h on two cores"
+    price = "one of nine trainings of each model may show a fall, in 6.5 h on two cores"
     return _priced(verdict, price).said(
-        f"ESS of plain VAROPT over LINEAR's: {', '.join(ours)}",
-        f"the cap of 0.009 binds on {len(ours)} of {len(steps)} pairs of model and base",
+        f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
+        f"The cap of 0.009 binds on {len(ours)} of {len(steps)} pairs of model and base.",
     )
 
 
@@ -133,26 +136,26 @@ def gms13_below(runs) -> Verdict:
 
     ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
-        f"GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS from the base rate",
-        "on six models; from own biases the ESS of single runs are too rough to compare",
+        f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS.",
+        "The range is that of six models. From own biases, single runs give too uncertain an ESS.",
     )
-    price = "about 13.5 h on two cores would decide: nine trainings, and five seeds on PCD(500); "
-    price += "the models with 500 units were not run from own biases"
+    price = "about 13.5 h on two cores would decide, with nine trainings of each small model and "
+    price += "five seeds on PCD(500); the models with 500 units were not run from own biases"
     return _priced(verdict, price)
 
 
 def ahead_on_500(runs) -> Verdict:
     name = "kiwaki-table2-decelerated"
     cases = by_reading(runs, MODELS[3:], lambda model, base: _ahead(name, runs, model, base))
-    gain = _gain(runs, "pcd_500", "base rate")
+    gain = math.exp(_gain(runs, "pcd_500", "base rate").value)
     verdict = depends(UNSTATED, cases).said(
-        f"VAROPT0.009 has {math.exp(gain.value):.2f} times LINEAR's ESS on PCD(500)",
-        "from the base rate, one run each; on our CD1(500) and CD25(500) equal steps have an ESS "
-        "of 988 of 1,000 or more, so that no schedule can show a gain",
+        f"On PCD(500), from the base rate, VAROPT0.009 has {gain:.2f} times LINEAR's ESS.",
+        "There is one run of each. On our CD1(500) and CD25(500) equal steps have an ESS of 988 of "
+        "1,000 or more, so no schedule can show a gain.",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds on PCD(500), 7 h on two cores, would decide it there from the base rate; "
-    return _priced(verdict, price + "CD1(500) and CD25(500) would need other models than ours")
+    price = "five seeds from the base rate would decide on PCD(500), in 7 h on two cores; "
+    return _priced(verdict, price + "for CD1(500) and CD25(500) we would need other models")
 
 
 def gains_less(runs, truths) -> Verdict:
@@ -165,15 +168,17 @@ def gains_less(runs, truths) -> Verdict:
         few, many = (_error_gain(runs, truths, model, base, steps) for model in pair)
         cases[base] = judge.effect(name, over(few, many), direction=1, **ONE_RUN)
         few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
-        at = ", ".join(f"{k:,}" for k in steps)
+        at = listed(f"{k:,}" for k in steps)
         ours.append(f"{few} with 20 units and {many} with 500 from {NAMED[base]} (K = {at})")
     verdict = _on_the_base(cases).said(
-        f"gains on PCD: {'; '.join(ours)}",
-        "distance of LINEAR's lower bound from log Z over that of VAROPT0.009's; ESS say nothing: "
-        "on PCD(500) they are single runs, and our CD1(500) and CD25(500) leave no room for a gain",
+        f"On PCD the gain is {', and '.join(ours)}.",
+        "The gain is the distance of LINEAR's lower bound from log Z, divided by that of "
+        "VAROPT0.009's bound. ESS cannot decide: on PCD(500) each comes from a single run, and our "
+        "CD1(500) and CD25(500) leave no room for a gain.",
         ", ".join(pair),
     )
-    return _priced(verdict, "two hours of pilots of both models from own biases would decide")
+    price = "two hours of runs from own biases on both models, with new pilots, would decide"
+    return _priced(verdict, price)
 
 
 def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
@@ -219,16 +224,19 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             wins_of[rival] = sum(wins)
             parts[f"most settings, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
             parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
-            ratios += [f"{math.exp(ratio.value):.2f} from {NAMED[base]}"] * (rival == "LINEAR")
+            ratios += [f"{math.exp(ratio.value):.2f} times"] * (rival == "LINEAR")
         cases[base] = together(parts)
         nearest = sum(_nearest(by, truths[m]) for m, by in every)
-        said = " and ".join(f"{rival} in {n}" for rival, n in wins_of.items())
+        said = " and ".join(f"that of {rival} in {n}" for rival, n in wins_of.items())
         counted.append(
-            f"from {NAMED[base]} its bound beats {said}, and its estimate both in {nearest}"
+            f"Of {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is nearer to "
+            f"log Z than {said}, and its estimate is the nearest of the three in {nearest}."
         )
-    words = f"VAROPT0.009, of {len(every)} settings: {'; '.join(counted)}"
-    ours = f"distance of LINEAR's bound from log Z over VAROPT0.009's: {' and '.join(ratios)}"
-    return _on_the_base(cases).said(ours, words, ", ".join(TWENTY))
+    ours = (
+        f"From {NAMED[BASES[0]]}, the bound of LINEAR is {ratios[0]} as far from log Z as that of "
+        f"VAROPT0.009; from {NAMED[BASES[1]]}, {ratios[1]}."
+    )
+    return _on_the_base(cases).said(ours, " ".join(counted), ", ".join(TWENTY))
 
 
 def _nearest(by, truth: float) -> bool:
@@ -249,14 +257,15 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         cases[base] = together(parts)
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, by in every]
         wins = best.count("VAROPT0.009")
-        words.append(f"in {wins} of {len(every)} from {NAMED[base]}")
-        ours.append(f"{parts['LINEAR'].effect:.2f} from {NAMED[base]}")
+        words.append(f"in {wins} of {len(every)} settings from {NAMED[base]}")
+        ours.append(f"{parts['LINEAR'].effect:.2f} times LINEAR's ESS from {NAMED[base]}")
     verdict = _on_the_base(cases).said(
-        f"VAROPT0.009 has {' and '.join(ours)} times LINEAR's ESS, K from 10,000",
-        f"it has the greatest ESS of the three {' and '.join(words)}",
+        f"With K of 10,000 or more, VAROPT0.009 has {' and '.join(ours)}.",
+        f"It has the greatest ESS of the three schedules {' and '.join(words)}.",
         ", ".join(models),
     )
-    return _priced(verdict, "two more hours of seeds from own biases, K from 10,000, would decide")
+    price = "two more hours of runs from own biases, with K of 10,000 or more, would decide"
+    return _priced(verdict, price)
 
 
 def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
@@ -268,7 +277,7 @@ def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
 def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
     """Does VAROPT have large errors with few steps and 500 units, and do its errors fall rapidly?
 
-    "Much" is more than on any model with 20 units in as many steps, by the gap of the lower bound;
+    "Large" is more than on any model with 20 units in as many steps, by the gap of the lower bound;
     "rapidly" is by half or more for each tenfold K.
     """
     name, cases, ours = "kiwaki-500-errors-fall", {}, []
@@ -277,17 +286,18 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         start = gap(few, truth.log_z, truth.std_error)
         small = [gap(found(runs, m, "VAROPT0.009", 1000, base), z) for m, z in of_twenty.items()]
         worst = max(small, key=lambda m: m.value)
-        parts = {"much": judge.effect(name, over(start, worst), direction=1)}
-        parts["rapidly"] = judge.left_open(name, "not run with many steps from this base")
+        parts = {"large errors": judge.effect(name, over(start, worst), direction=1)}
+        parts["rapid fall"] = judge.left_open(name, "not run with many steps from this base")
         if len(many):
             fall = over(start, gap(many, truth.log_z, truth.std_error))
-            parts["rapidly"] = judge.bound(name, fall, at_least=4)
+            parts["rapid fall"] = judge.bound(name, fall, at_least=4)
         cases[base] = together(parts)
         low, most = (f"{math.exp(m.value):.2f}" for m in (start, worst))
-        ours.append(f"{low} nats from {NAMED[base]} (with 20 units up to {most})")
+        ours.append(f"{low} nats from {NAMED[base]} (up to {most} with 20 units)")
     return _on_the_base(cases).said(
-        f"with K = 1,000 the lower bound is too low by {'; '.join(ours)}",
-        "five pilots each; from the base rate 100,000 steps bring it ten times nearer",
+        f"With K = 1,000 the lower bound is below log Z by {' and '.join(ours)}.",
+        "Each bound is a mean over five pilots. From the base rate, 100,000 steps reduce its "
+        "distance from log Z to a tenth.",
         "pcd_500; pcd_20, cd1_20, cd25_20",
     )
 
@@ -324,8 +334,8 @@ def drops(looks) -> Verdict:
     ]
     said = " and ".join(f"{x:.1%} from {NAMED[b]}" for x, b in zip(lost, BASES, strict=False))
     return depends(UNSTATED, by_reading(looks, ["pcd_20"], judged)).said(
-        f"after a tenth of 1,000 steps {said} of the ESS are lost",
-        "with every schedule most of the ESS is lost later",
+        f"The loss of ESS after a tenth of 1,000 steps is {said}.",
+        "With every schedule most of the ESS is lost later.",
         "pcd_20, at two learning rates",
     )
 
@@ -349,16 +359,18 @@ def relaxes(looks) -> Verdict:
         for label, by in gains.items()
     }
     parts = {
-        "lower variance at a tenth of 1,000 steps": judge.effect(name, lower, direction=1, **PAYS),
+        "lower variance after 100 of 1,000 steps": judge.effect(name, lower, direction=1, **PAYS),
         "higher ESS at the end": depends("the cap", cases),
     }
-    ratios = {m: ", ".join(f"{math.exp(gains[x][m].value):.2f}" for x in CAPS) for m in TWENTY}
+    ratios = {m: listed(f"{math.exp(gains[x][m].value):.2f}" for x in CAPS) for m in TWENTY}
     said = "; ".join(f"{of_model} on {papers_name(m)}" for m, of_model in ratios.items())
     return together(parts).said(
-        f"printed ESS with caps of 0.009, 0.006 and 0.003 over that without: {said}",
-        "ours: where the cap of 0.003 binds, the variance after a tenth of 1,000 steps is smaller "
-        f"by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots); our ESS at "
-        f"the end alone would leave the rise open: a factor of {low:.2f} to {high:.2f}",
+        "The printed ESS with caps of 0.009, 0.006 and 0.003, divided by that without a cap, is "
+        f"{said}.",
+        "Where the cap of 0.003 binds on our model, the variance after a tenth of 1,000 steps is "
+        f"smaller by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots). The "
+        f"cap changes our ESS at the end by a factor between {low:.2f} and {high:.2f}, which would "
+        "leave the claim open.",
         "pcd_20",
     )
 
@@ -386,9 +398,10 @@ def smaller_drop(looks) -> Verdict:
         return judge.effect(name, ms.difference(few, many)._replace(scale="log"), direction=1)
 
     cases = by_reading(looks, ["pcd_20"], judged)
-    factors = " and ".join(f"{v.effect:.1f}" for models in cases.values() for v in models.values())
+    factors = listed(f"{v.effect:.1f}" for models in cases.values() for v in models.values())
     return depends(UNSTATED, cases).said(
-        f"variance of log-weights after a tenth of the steps: smaller by factors of {factors}",
-        "with K = 10,000 than with K = 1,000, from the two bases",
-        "pcd_20, from both bases",
+        f"With ten times the steps, the early variance is smaller by factors of {factors}.",
+        "The early variance is that of the log-weights after a tenth of the steps, with K = 10,000 "
+        "against K = 1,000. There is a factor for each of two bases and two learning rates.",
+        "pcd_20, at two learning rates",
     )

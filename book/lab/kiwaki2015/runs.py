@@ -33,6 +33,18 @@ SCHEDULES = {
 SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
+def listed(items) -> str:
+    """Items with commas, and "and" before the last.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    items = [*items]
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
 def papers_name(model: str) -> str:
     """A model in the paper's words.
 
@@ -62,7 +74,7 @@ def labelled(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _training(model: str) -> str:
     kind, _, which = model.partition(", ")
-    return which or (f"rate {RATES[kind]:g}" if kind in RATES else "ours")
+    return which or (f"rate {RATES[kind]:g}" if kind in RATES else "our training")
 
 
 def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
@@ -206,7 +218,7 @@ def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
 
 
 def _row(label: str, whose: str, cells: dict[str, tuple[str, str]]) -> dict:
-    row = {"schedule": label, "whose": whose}
+    row = {"schedule": label, "source": whose}
     for model, (log_z, size) in cells.items():
         row |= {f"{papers_name(model)} log Z": log_z, f"{papers_name(model)} ESS": size}
     return row

@@ -18,9 +18,9 @@ from .. import measured as ms
 from ..measured import Measured
 from ..page import over
 from ..verdicts import Verdict, depends, together
-from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread, variance
+from .runs import BASES, TWENTY, found, listed, papers_name, printed_ess, printed_spread, variance
 
-TENDS = {"margin": 1.25, "reason": "12% of an error bar"}
+TENDS = {"margin": 1.25, "reason": "a change of 12% in the standard error"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
 
 
@@ -160,8 +160,8 @@ def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
 def theorem_1(scaled: pd.DataFrame) -> Verdict:
     ratio = _over_j(scaled, "perfect")
     return judge.equivalence("kiwaki-theorem1", ratio, **TENDS).said(
-        f"K Var[log w] is {math.exp(ratio.value):.2f} times J",
-        "with perfect transitions, K from 60 to 540",
+        f"With perfect transitions, K Var[log w] is {math.exp(ratio.value):.2f} times J.",
+        "This is a mean over K from 60 to 540.",
     )
 
 
@@ -182,8 +182,8 @@ def dominates(scaled: pd.DataFrame, runs, predicted) -> Verdict:
         "Gibbs sweeps": together({name: judged(ratio) for name, ratio in times.items()}),
     }
     return depends("the transitions", cases).said(
-        f"with Gibbs sweeps K Var[log w] is {min(factors):.1f} to {max(factors):.0f} times J",
-        f"with perfect transitions it is {math.exp(perfect.value):.2f} times J",
+        f"With Gibbs sweeps, K Var[log w] is {min(factors):.1f} to {max(factors):.0f} times J.",
+        f"With perfect transitions, K Var[log w] is {math.exp(perfect.value):.2f} times J.",
         "40 × 8 units; pcd_20, cd1_20, cd25_20, pcd_500 at K = 100,000",
     )
 
@@ -199,7 +199,7 @@ def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     for model in (*TWENTY, "pcd_500"):
         ratio = over(*(variance(found(runs, model, "LINEAR", k)) for k in (100_000, 10_000)))
         tenfold[papers_name(model)] = ratio._replace(value=ratio.value + math.log(10))
-    falls = ", ".join(f"{10 / math.exp(m.value):.1f}" for m in tenfold.values())
+    falls = listed(f"{10 / math.exp(m.value):.1f} on {x}" for x, m in tenfold.items())
     trained = together({name: judged(ratio) for name, ratio in tenfold.items()})
     cases = {
         "perfect transitions, 40 × 8": on_the_toy("perfect"),
@@ -207,8 +207,9 @@ def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
         "Gibbs sweeps, trained models, K = 10,000 to 100,000": trained,
     }
     return depends("the model and on what counts as a large K", cases).said(
-        f"for a tenfold K the variance falls by factors of {falls} on {', '.join(tenfold)}",
-        "on a model of 40 × 8 units it falls as 1/K, with perfect transitions and Gibbs sweeps",
+        f"For a tenfold K the variance falls by a factor of {falls}.",
+        "On a model of 40 × 8 units the variance falls as 1/K, with perfect transitions and with "
+        "Gibbs sweeps.",
         "pcd_20, cd1_20, cd25_20, pcd_500; a random model of 40 × 8 units",
     )
 
@@ -219,8 +220,10 @@ def equation_9(pilot: rl.Estimate) -> Verdict:
         "kiwaki-eq9",
         judge.compare(others, ">", least),
         reason="the solution has constant speed in thermodynamic length",
-        ours=f"the solution has J = {least:.5g} nats²",
-    ).said(words=f"fifty curves that bend away from it have {others.min():.5g} nats² or more")
+        ours=f"The solution has J = {least:.5g} nats².",
+    ).said(
+        words=f"Fifty curves that bend away from it have a J of at least {others.min():.5g} nats²."
+    )
 
 
 def ess_variance(seed: int) -> Verdict:
@@ -231,18 +234,18 @@ def ess_variance(seed: int) -> Verdict:
         which: judge.equivalence("kiwaki-ess-variance", over(ratio, due), **TENDS)
         for which, ratio in fall.items()
     }
-    said = (f"{math.exp(m.value):.2f} ({which})" for which, m in fall.items())
+    said = (f"{which} falls by a factor of {math.exp(m.value):.2f}" for which, m in fall.items())
     return depends("which variance is meant", cases).said(
-        f"the variance falls by factors of {' and '.join(said)}",
-        f"as the ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000",
+        f"The variance {', and that '.join(said)}.",
+        f"The ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000.",
     )
 
 
 def ess_reliable() -> Verdict:
     spread = printed_spread()
     return judge.bound("kiwaki-ess-reliable", spread, at_least=0.25, at_most=4).said(
-        f"mean squared error of 36 printed estimates: {math.exp(spread.value):.2f}",
-        "in units of the variance that the printed ESS imply: 1 is expected",
+        f"The mean squared error of 36 printed estimates is {math.exp(spread.value):.2f}.",
+        "The unit is the variance that the printed ESS imply, so 1 is expected.",
     )
 
 
@@ -250,8 +253,8 @@ def pilot_cost(main) -> Verdict:
     """Of 100 chains of 1,000 steps beside a stored run of the main annealing."""
     part = ms.exactly(100 * 1000 / (main["n_chains"] * main["n_temperatures"]))
     return judge.bound("kiwaki-pilot-cost", part, at_most=0.05).said(
-        f"the pilot has {part.value:.1%} of the chain-steps of the main run at K = 100,000",
-        "and 10% at K = 1,000",
+        f"The pilot has {part.value:.1%} of the chain-steps of a main run at K = 100,000.",
+        "At K = 1,000 the share is 10%.",
     )
 
 
@@ -270,12 +273,13 @@ def figure_1(paths: ExactPaths) -> list[Verdict]:
         }
         at = [effect(paths.paths["pcd_20", base]) for base in BASES]
         first, second = (math.exp(x) if scale == "log" else x for x in at)
-        ours = f"{first:.2f} from the {BASES[0]}, {second:.2f} from {BASES[1]}".replace("-", "−")
+        at_both = f"{first:.2f} from the {BASES[0]} and {second:.2f} from {BASES[1]}"
+        ours = f"On PCD(20) the ratio is {at_both}.".replace("-", "−")
         return depends("the base", cases).said(ours, models=", ".join(TWENTY))
 
     linear = by_base("kiwaki-fig1-gms13", nearness, "log")
     hand_made = by_base("kiwaki-fig1-sm08", departure, size=(0.5, math.inf))
     return [
-        linear.said(words="distance of GMS13 from VAROPT over that from equal steps, PCD(20)"),
-        hand_made.said(words="area of VAROPT above equal steps over that of SM08, PCD(20)"),
+        linear.said(words="The distance of GMS13 from VAROPT is divided by that from equal steps."),
+        hand_made.said(words="The area of VAROPT above equal steps is divided by that of SM08."),
     ]
