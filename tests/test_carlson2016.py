@@ -90,11 +90,11 @@ RUN = pd.DataFrame(
 
 def test_the_tracker_is_compared_where_ais_is_sound():
     row = runs.against_ais(RUN)
-    assert (row["looks"], row["sound looks"], row["least ESS"]) == (3, 2, 4)
-    assert (row["RMS difference"], row["largest"]) == (0.5, 0.5)
+    assert (row["evaluations"], row["sound evaluations"], row["least ESS"]) == (3, 2, 4)
+    assert (row["RMS difference"], row["largest difference"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
-    assert (row["best update, tracked"], row["by AIS"]) == (200, 100)
-    assert (row["lost"], row["ESS there"]) == (1.5, 60)
+    assert (row["best update by tracking"], row["best update by AIS"]) == (200, 100)
+    assert (row["nats lost"], row["its ESS"]) == (1.5, 60)
 
 
 def test_trainings_are_those_of_chains_gain_and_rate():
@@ -170,10 +170,12 @@ def test_the_start_decides_where_readings_disagree():
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN
-    assert alone.note.endswith("would decide it: 2 h")
+    assert alone.note.endswith("needed to decide: 2 h")
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
-    assert both.ours.startswith("a pilot, salakhutdinov_cd25_500: AIS over RTS: 5.00")
+    assert both.ours.startswith(
+        "From a pilot, salakhutdinov_cd25_500: RMSE of AIS over that of RTS: 5.00"
+    )
 
 
 def test_a_ratio_over_lengths_counts_each_seed_once():
@@ -237,9 +239,10 @@ def test_unstable_ti_depends_on_what_is_put_into_empty_bins():
 
 def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     def of(*lost):
-        looks = {"best update, tracked": 1300, "by AIS": 1400, "ESS at it": 90.0}
-        found = {f"400 chains, seed {i}": looks | {"lost": x} for i, x in enumerate(lost)}
-        return judged.early_stopping(found | {"2,000 chains": looks | {"lost": 9.0}})
+        found = {
+            f"400 chains, seed {i}": {"ESS there": 90.0, "nats lost": x} for i, x in enumerate(lost)
+        }
+        return judged.early_stopping(found | {"2,000 chains": {"nats lost": 9.0}})
 
     assert of(0.1, 0.0, 0.2).outcome == REPRODUCED
     assert of(2.1, 2.0, 2.2).outcome == CONTRADICTED
@@ -273,7 +276,9 @@ def test_the_least_gain_is_judged_at_the_rate_of_the_paper():
     def of(**largest):
         found = {"2,000 chains, α = 0.2, step 3.5e-05": 0.5}
         found |= {f"400 chains, α = 0.05, step {k[1:]}e-05": x for k, x in largest.items()}
-        return judged.tracks({k: {"largest": x, "RMS difference": 0.2} for k, x in found.items()})
+        return judged.tracks(
+            {k: {"largest difference": x, "RMS difference": 0.2} for k, x in found.items()}
+        )
 
     assert of(r4=2.0, r1=0.6).outcome == REPRODUCED
     assert of(r4=2.0, r1=1.6).outcome == CONTRADICTED

@@ -189,7 +189,7 @@ def test_a_verdict_says_what_was_judged():
     assert found.effect == pytest.approx(0.3)
     assert (low + high) / 2 == pytest.approx(0.3)
     assert found.intervals == 1
-    assert found.note.startswith("power: an effect of")
+    assert found.note.startswith("smallest detectable effect: ")
     assert "margin" in found.note
 
 
@@ -208,7 +208,7 @@ def test_where_no_run_decides_the_verdict_says_so(call, never):
     """What is printed leaves it open for each value that ours may have, had that no error."""
     found = call()
     assert found.outcome == OPEN
-    assert (vs.TOO_ROUGH in found.note, "power:" in found.note) == (never, not never)
+    assert (vs.TOO_ROUGH in found.note, "detectable" in found.note) == (never, not never)
 
 
 def test_what_could_have_been_seen_is_seen_nine_times_in_ten():
@@ -299,7 +299,7 @@ def test_equal_repeats_are_not_exact():
     assert judge.bound("words", ms.share_of(every), at_least=0.9).outcome == OPEN
     assert judge.bound("words", ms.share_of(every), at_least=0.5).outcome == REPRODUCED
     open_ = judge.bound("words", every, at_least=0)
-    assert open_.note.startswith("power: none")
+    assert open_.note.startswith("smallest detectable effect: unknown")
     assert vs.in_brackets(open_.effect, open_.low, open_.high) == "1"
 
 
@@ -380,7 +380,7 @@ def test_a_card_says_ours_then_the_effect_then_the_verdict_and_carries_its_data(
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert text.count('id="words"') == 1
-    assert "a run (1.5 h, two cores)" in text
+    assert "a run (1.5 h on two cores)" in text
     assert kept[0]["text/plain"] == "words: reproduced\nten: open"
     back = [vs.from_json(fields) for fields in json.loads(json.dumps(kept[0][vs.MIME]))]
     assert [vs.card(v) for v in back] == [vs.card(v) for v in every]

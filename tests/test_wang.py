@@ -34,9 +34,10 @@ def test_the_sampler_is_judged_by_error_range_and_means():
     parts = {part[0]: part[2] for part in found.parts}
     assert found.outcome == CONTRADICTED
     assert parts["drawn again, no closer with more points"] == REPRODUCED
-    assert parts["drawn again, range"] == parts["counted again, mean of 100"] == CONTRADICTED
+    assert parts["drawn again, mean in the printed range"] == CONTRADICTED
+    assert parts["counted again, mean of 100 runs, ours minus printed"] == CONTRADICTED
     right = judged.mh_table(sampler().assign(correlation=lambda t: t["correlation"] + 0.23))
-    assert {p[0]: p[2] for p in right.parts}["drawn again, range"] == REPRODUCED
+    assert {p[0]: p[2] for p in right.parts}["drawn again, mean in the printed range"] == REPRODUCED
 
 
 # ------------------------------------------------------------------ readings of the programs
@@ -126,13 +127,13 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     found = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows))
     assert found.outcome == DEPENDS
     assert "such as fits" in found.note
-    assert found.ours == f"{programs.said(rows[0])} (fits)"
+    assert found.ours == f"The nearest reading gives {programs.said(rows[0])} (fits)."
     alone = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows[1:]))
     assert alone.outcome == CONTRADICTED
     never = reading(np.nan, np.nan, n=0) | {"tried": 20, "reading": "never stops"}
     unknown = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame([rows[1], never]))
     assert unknown.outcome == OPEN
-    assert "1 leave it open" in unknown.note
+    assert "1 leaves it open" in unknown.note
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
     assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
 
@@ -193,8 +194,8 @@ def test_variances_of_sets_of_twenty_calls():
 def test_a_row_of_tap_is_judged_over_orders_and_numbers_of_calls():
     two = calls(341.3 + 1e-5 * np.cos(np.arange(20.0)), order=2, cycle_low=np.nan)
     found = programs.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]), "h100")
-    assert {part[0].split("; ")[1] for part in found.parts if part[2] != CONTRADICTED} == {
-        "log Z TAP3, mean of 20", "log Z TAP3, one call",
+    assert {part[0].rsplit(", ", 1)[1] for part in found.parts if part[2] != CONTRADICTED} == {
+        "mean of 20 calls of TAP3", "one call of TAP3",
     }  # fmt: skip
     far = pd.concat([calls(np.array(CYCLE) - 3, cycle_low=np.nan), two])
     assert programs.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
@@ -220,10 +221,10 @@ def test_a_sentence_over_readings_and_models():
     assert apart.outcome == CONTRADICTED
     turn = wang.over({"a": {"h10": yes}, "b": {"h10": no}}, "ours", "N")
     assert turn.outcome == DEPENDS
-    assert turn.note.startswith("on N: 1 of 2 readings agree")
+    assert turn.note.startswith("on N: of 2 readings, 1 agrees")
     many = wang.over({f"x{i}": yes if i < 9 else no for i in range(20)}, "ours")
     assert [part[0] for part in many.parts] == [f"x{i}" for i in (*range(6), *range(9, 15))]
-    assert "12 of 20 shown: 9 reproduced, 11 contradicted" in card(many)
+    assert "12 of 20 cases listed; outcomes of all: 9 reproduced, 11 contradicted" in card(many)
 
 
 # ------------------------------------------------------------------ seconds

@@ -100,13 +100,13 @@ def effect(
             outcome = CONTRADICTED
     if size is not None:
         region = _sizes(size, ours.scale, sign)
-        note = f"claimed size {size[0]:g} to {size[1]:g}"
+        note = f"claimed size: {_range(*size)}"
         of_size = found.in_region(*region)
         if of_size == CONTRADICTED:
             note = f"{SIZE_DIFFERS}; {note}" if outcome == REPRODUCED else note
             outcome = REPRODUCED if outcome == REPRODUCED else CONTRADICTED
         elif of_size == OPEN and outcome == REPRODUCED:
-            outcome, note = OPEN, f"{note}; the sign is as claimed"
+            outcome, note = OPEN, f"{note}; the sign is as claimed, the size is open"
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
@@ -118,8 +118,7 @@ def equivalence(name: str, ours, *, margin: float, reason: str, unit: str = "") 
     ours = _as_measured(ours)
     allowed = _margin_on(margin, reason, ours.scale)
     found = _effect_of(ours)
-    prefix = "a factor of " if ours.scale == "log" else "±"
-    note = f"margin {prefix}{margin:g}: {reason}"
+    note = f"margin {'×/÷ ' if ours.scale == 'log' else '±'}{margin:g}: {reason}"
     return _verdict(name, ours, found, found.in_region(-allowed, allowed), note, unit)
 
 
@@ -181,8 +180,10 @@ def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> V
 
 def left_open(name: str, why: str, *, hours: float | None = None, ours: str = "") -> Verdict:
     """A claim that is not decided: what would decide it, and the hours of that on two cores."""
-    price = "" if hours is None else f" ({number('hours', hours, 'hours', above=0):g} h, two cores)"
-    return _verdict(name, ours, None, OPEN, _words("why", why) + price)
+    _words("why", why)
+    if hours is not None:
+        why += f" ({number('hours', hours, 'hours', above=0):g} h on two cores)"
+    return _verdict(name, ours, None, OPEN, why)
 
 
 def printed_value(
@@ -208,11 +209,11 @@ def printed_value(
     if printed_n is None:
         error = number("printed_error", printed_error, "a standard error above 0", above=0)
         spread = again = Measured(value, error, math.inf, math.inf)
-        shows = "what the printed spread resolves"
+        shows = "the smallest difference that the printed error resolves"
     else:
         spread = _mean_of_printed(value, printed_variance, printed_n)
         again = minus(spread, spread)
-        shows = f"what {printed_n} runs beside {printed_n} show"
+        shows = f"the smallest difference that {printed_n} runs against {printed_n} would show"
     allowed = again.could_see() + rounding
     note = f"margin ±{allowed:.3g}: {shows}"
 
@@ -252,8 +253,8 @@ def printed_variance(
     allowed = see * math.sqrt(4 / freedom)
     # a printed 0.0001 may be rounded from half as much, or from half as much again
     null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
-    shows = f"what {printed_n} runs beside {printed_n} show"
-    note = f"margin: a factor of {math.exp(allowed):.3g}, {shows}"
+    shows = f"the smallest ratio that {printed_n} runs against {printed_n} would show"
+    note = f"margin ×/÷ {math.exp(allowed):.3g}: {shows}"
 
     def of_ratio(x: float, own: float = 1e9, freedom: float = freedom) -> Effect:
         ends = (math.log(float(fdtri(own, freedom, p))) for p in (1 - ALPHA / 2, ALPHA / 2))
@@ -280,7 +281,7 @@ def digits(name: str, ours: float, printed: str | float | None = None, unit="nat
     value, rounding = printed_number(name, printed)
     off = number("ours", ours, "a number") - value
     agree = abs(off) <= rounding * (1 + 1e-9)
-    note = "to the printed digits" if agree else "other digits"
+    note = "agrees to the printed digits" if agree else "differs in the printed digits"
     found = Effect(off, off, off, 0.0, "linear", ALPHA)
     return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
 
@@ -317,12 +318,16 @@ def _amount(x: float, scale: str, unit: str) -> str:
 
 
 def _power_note(found: Effect, note: str, unit: str) -> str:
-    if found.could_see == math.inf:
-        said = "power: none, as repeats that are all equal show no error"
-    else:
-        said = f"power: an effect of {_amount(found.could_see, found.scale, unit)} "
-        said += "would have been seen"
-    return said + (f"; {note}" if note else "")
+    least = "unknown, because repeats that are all equal show no error"
+    if found.could_see < math.inf:
+        least = _amount(found.could_see, found.scale, unit)
+    return f"smallest detectable effect: {least}" + (f"; {note}" if note else "")
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(high):
+        return f"{low:g} or more"
+    return f"{high:g} or less" if low in (0, -math.inf) else f"{low:g} to {high:g}"
 
 
 def _sizes(size, scale: str, sign) -> tuple[float, float]:

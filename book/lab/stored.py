@@ -76,7 +76,8 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
 def kept_verdict(name: str, claim: str, setting: str = "") -> Verdict:
     """One verdict of these; with cases "value: model", if it may depend on a setting."""
     cases = kept_verdicts(name, claim)
-    ours = "; ".join(f"{case} {v.effect:.3g}".replace("-", "−") for case, v in cases.items())
+    shown = ((case.replace(": ", ", "), f"{v.effect:.3g}") for case, v in cases.items())
+    ours = "; ".join(f"{case}: {effect}".replace("-", "−") for case, effect in shown)
     if not setting:
         return together(cases).said(ours)
     by_value: dict[str, dict[str, Verdict]] = {}

@@ -21,8 +21,8 @@ SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  #
 OUTCOMES = tuple(SYMBOLS)
 
 SIZE_DIFFERS = "size differs"
-ONE_TRAINING = "one training: another would give other numbers"
-TOO_ROUGH = "no run decides: what is printed is too rough"
+ONE_TRAINING = "only one training was run; another would give other numbers"
+TOO_ROUGH = "further runs cannot decide: the printed number is too uncertain"
 
 AT_SIGHT = 3  # cases of a claim that are written out; more are folded
 
@@ -99,7 +99,7 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
     outcomes = Counter(v.outcome for v in by_value.values())
     if len(outcomes) > 1:
         said = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
-        return found._replace(outcome=OPEN, note=f"of {len(by_value)} readings {said}")
+        return found._replace(outcome=OPEN, note=f"outcomes by reading: {said}")
     return found
 
 
@@ -174,14 +174,15 @@ def card(v: Verdict) -> str:
     each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
     listed = ""
     if v.counts:
-        listed = f"{len(v.parts)} of {sum(v.counts.values())} shown: {counts_in_words(v)}"
+        n = sum(v.counts.values())
+        listed = f"{len(v.parts)} of {n:,} cases listed; outcomes of all: {counts_in_words(v)}"
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
         f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
-        "on each": f"{listed}<ul>{each}</ul>" if each else "",
-        "left open": html.escape(row.open),
-        "our models": html.escape(v.models),
+        "case by case": f"{listed}<ul>{each}</ul>" if each else "",
+        "left open by the source": html.escape(row.open),
+        "models": html.escape(v.models),
     }
     rows = "".join(f"<dt>{key}</dt><dd>{text}</dd>" for key, text in folded.items() if text)
     old = "".join(
@@ -197,7 +198,8 @@ def card(v: Verdict) -> str:
 
 
 def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> str:
-    said = f"{outcome}; {note}" if note and note != of_all else outcome
+    join = " " if outcome == DEPENDS else "; "
+    said = f"{outcome}{join}{note}" if note and note != of_all else outcome
     return f"{case}: {found} ({said})" if found else f"{case}: {said}"
 
 

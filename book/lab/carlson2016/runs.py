@@ -146,9 +146,14 @@ def against_ais(run: pd.DataFrame) -> dict:
     checked = run["validation"] + run["tracked"] - run["log_z"]
     best, best_ais = run["validation"].argmax(), checked.argmax()
     return {
-        "looks": len(run), "least ESS": run["ess"].min(), "sound looks": int(sound.sum()),
-        "RMS difference": rmse(off[sound]), "largest": off[sound].max(),
-        "best update, tracked": run["update"][best], "ESS at it": run["ess"][best],
-        "by AIS": run["update"][best_ais], "lost": checked[best_ais] - checked[best],
-        "ESS there": run["ess"][best_ais],
-    }  # fmt: skip
+        "evaluations": len(run),
+        "least ESS": run["ess"].min(),
+        "sound evaluations": int(sound.sum()),
+        "RMS difference": rmse(off[sound]),
+        "largest difference": off[sound].max(),
+        "best update by tracking": run["update"][best],
+        "ESS there": run["ess"][best],
+        "best update by AIS": run["update"][best_ais],
+        "its ESS": run["ess"][best_ais],
+        "nats lost": checked[best_ais] - checked[best],
+    }

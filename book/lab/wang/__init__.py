@@ -56,9 +56,9 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     }
     names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
     agree, contradict, unknown = (names[o] for o in (REPRODUCED, CONTRADICTED, OPEN))
-    such = f", such as {'; '.join(agree[:NAMED])}" if agree else ""
-    note = f"{len(agree)} of {len(every)} readings agree{such}. {len(contradict)} contradict it, "
-    note += f"{len(unknown)} leave it open"
+    such = f" (such as {'; '.join(agree[:NAMED])})" if agree else ""
+    note = f"of {len(every):,} readings, {_did(agree, 'agree')}{such}, "
+    note += f"{_did(contradict, 'contradict')} the claim and {_did(unknown, 'leave')} it open"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     found = found._replace(ours=ours, note=note)
     if len(found.parts) <= LISTED:
@@ -67,3 +67,7 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     by = {o: [part for part in found.parts if part[2] == o] for o in counts}
     first = tuple(part for some in by.values() for part in some[: LISTED // len(counts)])
     return found._replace(parts=first, counts=counts)
+
+
+def _did(cases: list, verb: str) -> str:
+    return f"{len(cases)} {verb}{'s' if len(cases) == 1 else ''}"

@@ -20,7 +20,7 @@ from rbmbook.verdicts import Verdict
 from . import MODELS, PRINTED_RUNS, over, printed, printed_correlations, programs, truth
 from .programs import Stored, converged, rmse_of, rmse_over
 
-THEIRS = "the report's own: h10, h20, h100, h500"
+THEIRS = "h10, h20, h100 and h500, the report's own"
 FEW = ("h10", "h20")
 BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
 RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
@@ -29,7 +29,7 @@ A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ
 
 
 IN_WORDS = {
-    "round_sweeps": "N = {:,}", "threshold": "Tlimit {:g}", "n_sweeps": "{:,} sweeps",
+    "round_sweeps": "N = {:,}", "threshold": "Tlimit = {:g}", "n_sweeps": "{:,} sweeps",
     "base": "AIS from {}",
 }  # fmt: skip
 
@@ -38,30 +38,36 @@ def _named(base: str) -> str:
     return {"base rate": "the base rate", "zero": "zeros"}.get(base, base)
 
 
+def _listed(items) -> str:
+    *most, last = items
+    return f"{', '.join(most)} and {last}"
+
+
 def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
     """Verdicts by the setting in words, then by the model: ``judged(model, **setting)``."""
     cases = {}
     for values in product(*settings.values()):
         where = dict(zip(settings, values, strict=True))
-        words = ", ".join(IN_WORDS.get(key, "{}").format(x) for key, x in where.items())
+        said = where | {"base": _named(where["base"])} if "base" in where else where
+        words = ", ".join(IN_WORDS.get(key, "{}").format(x) for key, x in said.items())
         cases[words] = {m: judged(m, **where) for m in models}
     return cases
 
 
-LONG_RUN = {  # limits by quadrature, by what a refusal does; proposals as wide as the marginals
+LONG_RUN = {  # limits by quadrature, by what a rejection does; proposals as wide as the marginals
     "drawn again": 0.2606, "counted again": 2 / 7,
-    "drawn again, deviations read off the covariance matrix": 0.3227,
-    "counted again, deviations read off the covariance matrix": 0.3468,
+    "drawn again, variances used as deviations": 0.3227,
+    "counted again, variances used as deviations": 0.3468,
 }  # fmt: skip
 
 
 def mh_table(stored: pd.DataFrame) -> Verdict:
-    """All that is printed of the sampler, by what a refused proposal does.
+    """All that is printed of the sampler, by what follows a rejected proposal.
 
     ``stored`` has correlations of runs of all points and of a tenth of them.
     """
     name, correlation = "wang-mh-table", 0.5
-    ten = {"margin": 1.5, "reason": "a right sampler gains 3.2 by ten times the points"}
+    ten = {"margin": 1.5, "reason": "ten times the points cut a correct sampler's error by 3.2"}
     by = {key: x.to_numpy() for key, x in stored.groupby(["rule", "points"])["correlation"]}
     ran = list(stored["rule"].unique())
 
@@ -73,25 +79,27 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
             n, variance = int(line.n_runs), line.variance
             text = f"{float(line.mean_correlation_as_printed) / 10:.4f}"
             given = {"printed_variance": float(variance), "printed_n": n, "unit": ""}
-            found[f"mean of {n}"] = judge.printed_value(name, limit, printed=text, **given)
+            found[f"mean of {n} runs, ours minus printed"] = judge.printed_value(
+                name, limit, printed=text, **given
+            )
             if how in ran:
-                found[f"variance of {n}"] = judge.printed_variance(
+                found[f"variance of {n} runs, ours over printed"] = judge.printed_variance(
                     name, by[how, 50_000], printed=variance, printed_n=n
                 )
         if how not in ran:
             return found
         few, x = (by[how, n] for n in (5000, 50_000))
-        found["range"] = judge.bound(name, ms.mean_of(x), at_least=0.484, at_most=0.497)
+        ends = {"at_least": 0.484, "at_most": 0.497}
+        found["mean in the printed range"] = judge.bound(name, ms.mean_of(x), **ends)
         gain = ms.rmse_ratio(few - correlation, of=x - correlation)
         return found | {"no closer with more points": judge.equivalence(name, gain, **ten)}
 
-    what = "what a refused proposal does, and the deviations of the proposals"
+    what = "what follows a rejected proposal and how wide the proposals are"
     found = judge.depends(what, {how: parts(how) for how in LONG_RUN})
-    said = "; ".join(f"{how}: {pm(ms.mean_of(by[how, 50_000]))}" for how in ran)
-    wrong = "the sampler as described misses the true 0.5 by 0.15 or more in every reading"
-    return found.said(
-        f"mean correlation, refused proposals {said}", wrong, "none: a Gaussian in two dimensions"
-    )
+    said = _listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
+    wrong = "The sampler as described misses the true 0.5 by 0.15 or more in every reading."
+    models = "none: a Gaussian in two dimensions"
+    return found.said(f"The mean correlation is {said}.", wrong, models)
 
 
 def rows(
@@ -103,7 +111,8 @@ def rows(
         name = f"wang-{method.lower()}-{model}"
         found = programs.over_readings(name, method, pick(readings, model=model))
         is_open = found.outcome == judge.OPEN
-        return found._replace(note=f"{price} ({found.note})") if is_open and price else found
+        note = f"{found.note}; needed to decide: {price}"
+        return found._replace(note=note) if is_open and price else found
 
     return _by_model(judged, words)
 
@@ -133,8 +142,9 @@ def ais_finer(runs: Stored) -> Verdict:
 
     both = ("base rate", "own biases")
     found = judge.depends("the base", grid(finer, base=both))
-    said = f"mean error on h500 with 10,000 and 60,000 temperatures: {'; '.join(map(off, both))}"
-    why = "with six to ten times the temperatures the error is smaller on every model"
+    said = "With 10,000 and 60,000 temperatures, the mean errors on h500 are "
+    said += f"{', and '.join(map(off, both))}."
+    why = "With six to ten times as many temperatures, the error is smaller on every model."
     return found.said(said, why, THEIRS)
 
 
@@ -178,11 +188,11 @@ def tap_constant(runs: Stored) -> Verdict:
     }
     three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
     falls_by = ", ".join(map(number, three / two))
-    said = f"printed variances of TAP3 over TAP2, h10 to h500: {falls_by}"
-    what = "start and stop of a call"
+    said = f"The printed variances of TAP3 over those of TAP2, h10 to h500, are {falls_by}."
+    what = "where a call starts and when it stops"
     found = judge.together({part: judge.depends(what, cases) for part, cases in parts.items()})
-    words = "the printed variance falls with the order on two models of four; in our calls the "
-    words += "error is constant from uniform starts only, on three models of four"
+    words = "So the printed variance falls with the order on two of four models. In our calls, the "
+    words += "error is constant from uniform starts only, and on three of four models."
     return found.said(said, words, THEIRS)
 
 
@@ -198,9 +208,9 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     cases = {f"{m}, tolerance {t:g}": quick(m, t) for m, t in every}
     soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
     such = f"{len(soon)} of {len(cases)} cases"
-    said = f"half of the calls or more settle within 50 updates in {such}"
+    said = f"At least half of the calls settle within 50 updates in {such}."
     found = judge.depends("the model and the tolerance", cases)
-    return found.said(said, f"these are {'; '.join(soon)}", THEIRS)
+    return found.said(said, f"These are: {'; '.join(soon)}.", THEIRS)
 
 
 def rts_base(runs: Stored) -> Verdict:
@@ -228,9 +238,9 @@ def rts_base(runs: Stored) -> Verdict:
         "zeros do not converge": judge.depends(what, grid(fails, (*FEW, "h100"), **where)),
         "counts + 5 converge better": judge.depends(what, grid(better, ["h10"], **where)),
     }
-    both = f"{span('zero')}, {span('counts + 5')}"
-    said = f"share of runs on h10 that converge, by N and Tlimit: {both}"
-    why = "from zeros no run on h10, h20 or h100 ends near log Z"
+    both = f"{span('zero')} and {span('counts + 5')}"
+    said = f"The share of runs that converge on h10 is {both}, depending on N and Tlimit."
+    why = "From zeros, no run on h10, h20 or h100 ends near log Z."
     return judge.together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -266,13 +276,13 @@ def base_term(runs: Stored) -> Verdict:
     sooner = {m: sweeps_to_stop(runs, m) for m in FEW}
     of_sams = grid(divided, rbm_a=RBM_A) | grid(without, what=["the energy taken out"])
     parts = {
-        "RTS: sweeps to the stop": on_each(sooner, lambda _, x: judge.effect(name, x, **fifth)),
-        "SAMS: error": judge.depends("the base", of_sams),
+        "RTS, sweeps until it stops": on_each(sooner, lambda _, x: judge.effect(name, x, **fifth)),
+        "SAMS, error": judge.depends("the base", of_sams),
     }
-    said = ", ".join(f"{m}: {np.exp(x.value):.2f}" for m, x in sooner.items())
-    why = "with the division RTS stops no sooner; SAMS ends 47 to 474 nats off, whether Z_A or the "
-    why += "energy of RBM A is divided out"
-    ours = f"sweeps until RTS stops, with the division over without: {said}"
+    said = _listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
+    why = "So RTS stops no sooner. SAMS ends 47 to 474 nats off, whether Z_A or the energy of "
+    why += "RBM A is divided out."
+    ours = f"With the division, RTS makes {said} times as many sweeps before it stops."
     found = judge.together(parts, ours=ours)
     return found.said(words=why, models=THEIRS)
 
@@ -301,10 +311,10 @@ def rts_threshold(runs: Stored) -> Verdict:
 
     parts = {
         "Tlimit decides the error": every(right, FEW, ROUNDS),
-        "from zeros it goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
+        "from zeros the loop goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
     }
-    said = f"RMSE on h10: {span(0.05)} nats at Tlimit 0.05, and {span(0.01)} at 0.01"
-    why = "a tight threshold makes the result right; the base decides whether the loop ends at all"
+    said = f"The RMSE on h10 is {span(0.05)} nats at Tlimit = 0.05 and {span(0.01)} nats at 0.01."
+    why = "A tight threshold makes the result right; the base decides whether the loop ends at all."
     return judge.together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -313,21 +323,21 @@ def rts_units(runs: Stored) -> Verdict:
 
     def fewer(pair, **where):
         where |= {"rbm_a": "counts + 5", "threshold": 0.05}
-        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in pair.split(", "))
+        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in pair.split(" minus "))
         return judge.effect("wang-rts-units", ms.difference(*stops), direction=+1)
 
-    pairs = ("h10, h100", "h10, h500", "h20, h500")
+    pairs = ("h10 minus h100", "h10 minus h500", "h20 minus h500")
     cases = grid(fewer, pairs, round_sweeps=ROUNDS, constant=CONSTANTS)
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
-    said = ", ".join(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
+    said = _listed(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
     found = judge.depends("N and the constant", cases)
-    said = f"runs that stop at Tlimit 0.05: {said}"
-    return found.said(said, "over all lengths N of a round", THEIRS)
+    said = f"The number of runs that stop at Tlimit = 0.05 is {said}."
+    return found.said(said, "All lengths N of a round are counted together.", THEIRS)
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
     """RMSE of stopped runs of RTS over that of AIS, by reading and base."""
-    alike = {"margin": 1.5, "reason": "half more error costs 2.25 times the sweeps"}
+    alike = {"margin": 1.5, "reason": "2.25 times the sweeps cut an error by this factor"}
 
     def as_accurate(model, reading, base):
         of_rts = one(runs.rts, model=model, reading=reading)
@@ -337,15 +347,16 @@ def rts_accuracy(runs: Stored) -> Verdict:
     def errors(model):
         of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
         of_rts = rmse_of(programs.fitting(runs.rts, model))
-        return f"{model}: RTS {of_rts:.2f}; AIS {', '.join(of_ais)}"
+        ais = _listed(of_ais)
+        return f"On {model}, the RMSE of RTS is {of_rts:.2f} nats; that of AIS is {ais}."
 
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
     both = kept.groupby("reading", sort=False)["model"].agg(set)
     readings = both.index[both.map(set(FEW).issubset)]
     cases = grid(as_accurate, FEW, reading=readings, base=BASES)
-    said = f"RMSE in nats. {'. '.join(map(errors, FEW))}"
+    said = " ".join(map(errors, FEW))
     found = over(cases, said, "N, Tlimit and the base of AIS")
-    why = "on h10 RTS is as accurate as AIS from the base rate if the threshold is tight"
+    why = "So on h10, RTS is as accurate as AIS from the base rate if the threshold is tight."
     return found.said(words=why, models="h10 and h20, the report's own")
 
 
@@ -359,15 +370,15 @@ def sams_local(runs: Stored) -> Verdict:
         return [one(runs.sams, jump=j, **where) for j in ("local", "global")]
 
     def slower(base, model):
-        ratio, least = rmse_over(*pair(base, model)), "a fifth of the sweeps"
+        ratio, least = rmse_over(*pair(base, model)), "a fifth more sweeps"
         return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
     models = (*FEW, "h100")
     cases = {f"{b}, {n:,} sweeps": {m: slower(b, m) for m in models} for b, n in longest.items()}
     local, jumps = map(rmse_of, pair("counts + 5", "h10"))
-    said = f"RMSE on h10 after 30,000 sweeps from counts + 5: {local:.1f} nats by local jumps, "
-    said += f"{jumps:.2f} by global ones"
-    why = "local jumps are slower from counts + 5 and own biases; from zeros both are far off"
+    said = "After 30,000 sweeps from counts + 5, the RMSE on h10 is "
+    said += f"{local:.1f} nats with local jumps and {jumps:.2f} nats with global jumps."
+    why = "Local jumps are slower from counts + 5 and own biases; from zeros, both are far off."
     return judge.depends("the base", cases).said(said, why, THEIRS)
 
 
@@ -397,11 +408,11 @@ def sams_units(runs: Stored) -> Verdict:
     grown = {r: grow(r) for r in common_walks(runs)}
     parts = {
         "near AIS, as printed": on_each(apart, lambda _, x: judge.equivalence(name, x, **A_NAT)),
-        "grow with the hidden units": judge.depends("the reading", grown),
+        "growth of error and variance": judge.depends("the reading", grown),
     }
-    differences = ", ".join(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
-    said = f"printed SAMS minus printed AIS, h10 to h500: {differences} nats"
-    why = "on three of four models the two are 8 to 52 nats apart"
+    differences = _listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
+    said = f"On h10 to h500, the printed SAMS minus the printed AIS is {differences} nats."
+    why = "So the two are 8 to 52 nats apart on three of four models."
     return judge.together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -415,14 +426,15 @@ def most_accurate(runs: Stored) -> Verdict:
             ours, model = equal_steps(runs, row["model"], base), row["model"]
             good = judge.equivalence(name, programs.mean_error(ours), **A_NAT)
             better = judge.effect(name, rmse_over(ours, row), direction=-1)
-            case = cases.setdefault(f"AIS from {base}; {method}, {row['reading']}", {})
-            case[model] = judge.together({"good": good, "better": better})
+            case = f"AIS from {_named(base)} against {method}, {row['reading']}"
+            found = judge.together({"mean error": good, f"RMSE over that of {method}": better})
+            cases.setdefault(case, {})[model] = found
     off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
-    errors = {b: ", ".join(f"{x:+.2f}" for x in e) for b, e in off.items()}
+    errors = {b: _listed(f"{x:+.2f}" for x in e) for b, e in off.items()}
     said = "; ".join(f"{text} from {_named(b)}" for b, text in errors.items())
-    said = f"mean errors of AIS on h10 to h500, in nats: {said}".replace("-", "−")
-    why = "AIS errs by about a nat or less from the base rate and counts + 5, by 10 on h20 from "
-    why += "its own biases, and by more than 10 on every model from zeros"
+    said = f"The mean errors of AIS on h10 to h500, in nats, are {said}.".replace("-", "−")
+    why = "AIS errs by about a nat or less from the base rate and counts + 5, by 10 nats on h20 "
+    why += "from own biases, and by more than 10 nats on every model from zeros."
     return over(cases, said, "the base and the readings of RTS").said("", why, THEIRS)
 
 
@@ -447,11 +459,12 @@ def tap_largest(runs: Stored) -> Verdict:
         for k in (*methods, "TAP (")
     }
     theirs = np.array([off[k] for k in methods])
-    by = {k: ", ".join(f"{x:.2f}" for x in off[k]) for k in ("TAP (", "SAMS")}
-    said = f"printed errors on h10 to h500, in nats: TAP {by['TAP (']}; SAMS {by['SAMS']}"
+    by = {k: _listed(f"{x:.2f}" for x in off[k]) for k in ("TAP (", "SAMS")}
+    said = "The printed errors on h10 to h500, in nats, are "
+    said += f"{by['TAP (']} for TAP; they are {by['SAMS']} for SAMS."
     larger_in_print = judge.compare(np.broadcast_to(off["TAP ("], theirs.shape), ">", theirs)
     why = "the printed TAP is nearer to log Z than the printed SAMS on three of four models"
-    parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why, ours=said)}
+    parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why)}
     parts["by the printed programs"] = judge.depends("the reading", others)
     return judge.together(parts, ours=said).said(models=THEIRS)
 
@@ -469,10 +482,11 @@ def rts_worst(runs: Stored) -> Verdict:
 
     cases = grid(worse, n_sweeps=(10_000, 40_000, 100_000), constant=CONSTANTS)
     at = {m: map(rmse_of, pair(m, n_sweeps=40_000, constant="kept")) for m in MODELS}
-    said = "; ".join(f"{a:.1f} and {b:.1f} on {m}" for m, (a, b) in at.items())
-    why = "constant kept; with it dropped SAMS is the worse of the two on h10 and h20"
+    said = "; ".join(f"{a:.1f} and {b:.1f} nats on {m}" for m, (a, b) in at.items())
+    said = f"After 40,000 sweeps with the constant kept, the RMSEs of RTS and SAMS are {said}."
+    why = "With the constant dropped, SAMS is worse than RTS on h10 and h20."
     found = judge.depends("the number of sweeps and the constant", cases)
-    return found.said(f"RMSE of RTS and SAMS after 40,000 sweeps, nats: {said}", why, THEIRS)
+    return found.said(said, why, THEIRS)
 
 
 def speed_order(stored: pd.DataFrame) -> Verdict:
@@ -480,7 +494,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     name = "wang-speed-order"
     spent = {key: x.to_numpy() for key, x in stored.groupby(["units", "program"])["seconds"]}
     units, every = list(stored["units"].unique()), list(stored["program"].unique())
-    sweeps = "the sweeps of SAMS"
+    sweeps = "the number of sweeps of SAMS"
     n_temperatures = published("report_seconds", method="AIS").set_index("model")["n_temperatures"]
     loops, walks = ([k for k in every if k.startswith(x)] for x in ("RTS", "SAMS"))
 
@@ -504,7 +518,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     times = (f"{k}, {n}: {v.effect:.2f} times" for k in walks for n, v in faster[k].items())
     grows = {f"{a} to {b} units": less(*map(by_temperature, (a, b))) for a, b in pairwise(units)}
     parts = {
-        "AIS, by temperature: slower with more units": judge.together(grows),
+        "AIS slower with more units, per temperature": judge.together(grows),
         "SAMS faster than AIS": judge.depends(sweeps, faster)._replace(ours="; ".join(times)),
         "SAMS within 30 s": judge.depends(sweeps, {k: within(30, max(units), k) for k in walks}),
         "TAP within 1 s": judge.together({f"{n} units": within(1, n, "TAP3") for n in units}),
@@ -516,8 +530,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
         f"RTS {span(n, loops)}, SAMS {span(n, walks)}"
         for n in units
     )
-    why = "TAP is the fastest; whether SAMS is faster than AIS depends on its number of sweeps; a "
-    why += "temperature of AIS takes longer with more units (with 10 the report takes 100,000 of "
-    why += "them, else 60,000)"
+    why = "TAP is the fastest. Whether SAMS is faster than AIS depends on the number of sweeps of "
+    why += "SAMS. One temperature of AIS takes longer with more units."
     models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
-    return judge.together(parts).said(f"processor seconds, {said}", why, models)
+    return judge.together(parts).said(f"Processor seconds: {said}.", why, models)

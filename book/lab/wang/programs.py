@@ -26,6 +26,7 @@ from rbmbook.verdicts import REPRODUCED, Verdict, together
 from . import PRINTED_RUNS, over, printed, reference, truth
 
 FEWEST = 10  # runs whose mean and variance are judged
+STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
 FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}  # of RTS
 
 
@@ -41,7 +42,7 @@ def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
     """Readings of AIS: the base, and how the inverse temperatures are placed."""
     runs = pd.concat(stored, ignore_index=True).assign(n_runs=1, variance=np.nan)
     runs["base"] = runs["base"].fillna(runs["rbm_a"])
-    return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {s['schedule']}")
+    return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {STEPS[s['schedule']]}")
 
 
 def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +132,7 @@ def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
     given = [x for x, v in cases.items() if v.outcome == REPRODUCED] or list(cases)
     enough = readings[(readings["n"] >= FEWEST) & readings["reading"].isin(given)]
     nearest = nearest_reading(method, enough)
-    return over(cases, f"{said(nearest)} ({nearest['reading']})")
+    return over(cases, f"The nearest reading gives {said(nearest)} ({nearest['reading']}).")
 
 
 def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
@@ -235,11 +236,11 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
     # a few far starts make a variance: not normal
     sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
     low, high = min(sets), max(sets)
-    said = f"{low:.1e} to {high:.1e} in {len(sets)} sets of twenty"
+    said = f"{low:.1e} to {high:.1e} in {len(sets)} sets of 20 calls"
     inside = judge.compare(low, "<=", wanted) & judge.compare(wanted, "<=", high)
     if not inside.holds and low / FAR <= wanted <= high * FAR:
-        return judge.left_open(name, "just outside the range of our sets of twenty", ours=said)
-    reason = "within the range of our sets" if inside.holds else f"{FAR:g} times outside our sets"
+        return judge.left_open(name, "just outside the range of our sets", ours=said)
+    reason = "within this range" if inside.holds else f"{FAR:g}-fold outside this range"
     return judge.statement(name, inside, reason=reason, ours=said)
 
 
@@ -267,10 +268,11 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
         }
         for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):
             parts = {"log Z": value_judged(name, found, text, row[label], n)} | variances
-            calls_of = f"log Z {label}, " + ("one call" if n == 1 else "mean of 20")
-            cases["{}, {}, ends at {:g}; {}".format(*setting, calls_of)] = together(parts)
+            calls_of = ("one call" if n == 1 else "mean of 20 calls") + f" of {label}"
+            cases["{}, {}, tolerance {:g}, {}".format(*setting, calls_of)] = together(parts)
     two, three = (first_calls(runs, model, order) for order in ORDERS)
-    ours = f"{three.mean():.4f}, variances {number(spread(two))} and {number(spread(three))}"
+    ours = f"TAP3 gives log Z = {three.mean():.4f}; the variances are {number(spread(two))} (TAP2) "
+    ours += f"and {number(spread(three))} (TAP3)."
     return over(cases, ours)  # as is found by the first reading
 
 

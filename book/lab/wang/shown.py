@@ -17,7 +17,7 @@ from .programs import Stored
 
 
 def correlations(stored: pd.DataFrame) -> pd.DataFrame:
-    """Means and variances over the first runs, by what a refused proposal does."""
+    """Means and variances over the first runs, by what follows a rejected proposal."""
     ours = dict(list(pick(stored, points=50_000).groupby("rule", sort=False)["correlation"]))
 
     def row(line):
@@ -25,7 +25,7 @@ def correlations(stored: pd.DataFrame) -> pd.DataFrame:
         found = {how: x[:n] for how, x in ours.items()}
         return {
             "runs": n,
-            "printed mean, a tenth of it": f"{tenfold}, {float(tenfold) / 10:.4f}",
+            "printed mean, and a tenth of it": f"{tenfold}, {float(tenfold) / 10:.4f}",
             **{f"mean, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
             "printed variance": line["variance"],
             **{f"variance × 10⁵, {how}": spread(1e5 * x.var(), n) for how, x in found.items()},
@@ -44,14 +44,14 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
         spread = printed(method).loc[model]
         row = {"model": model, "": "printed", "log Z": spread["logz"]}
         error = f"{printed_error(model, method):+.2f}"
-        rows.append(row | {"variance": spread["variance"], "minus log Z": error})
+        rows.append(row | {"variance": spread["variance"], "error": error})
         for ours in readings[readings["model"] == model].to_dict("records"):
             row = {"model": "", "": f"ours, {ours['reading']}"}
             if ours["n"] < programs.FEWEST:
-                rows.append(row | {"log Z": f"{ours['n']} of {ours['tried']} stop"})
+                rows.append(row | {"log Z": f"{ours['n']} of {ours['tried']} runs stop"})
                 continue
             row |= {"log Z": pm(programs.mean(ours)), "variance": number(ours["variance"])}
-            rows.append(row | {"minus log Z": f"{ours['log_z'] - truth(model):+.2f}"})
+            rows.append(row | {"error": f"{ours['log_z'] - truth(model):+.2f}"})
     return pd.DataFrame(rows).fillna("")
 
 
@@ -70,7 +70,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
         rows.append({
             "model": model, "": "printed", "TAP2": "order not stated",
             "TAP2 variance": variances[0], "TAP3": printed("TAP (").loc[model, "logz"],
-            "TAP3 variance": variances[1], "minus log Z": f"{printed_error(model, 'TAP ('):+.2f}",
+            "TAP3 variance": variances[1], "error of TAP3": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
             "model": "", "": f"ours, {len(three)} calls",
@@ -78,7 +78,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP2 variance": number(programs.spread(two)),
             "TAP3": in_words(programs.mean_of_calls(three)),
             "TAP3 variance": number(programs.spread(three)),
-            "minus log Z": f"{three.mean() - truth(model):+.2f}",
+            "error of TAP3": f"{three.mean() - truth(model):+.2f}",
         })  # fmt: skip
     return pd.DataFrame(rows)
 
