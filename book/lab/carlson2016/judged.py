@@ -225,7 +225,7 @@ def less_biased(name, frame, model, reading) -> Verdict:
 
 
 def needs_tenfold(name, frame, model, reading) -> Verdict:
-    """RMSE of AIS with ten times the sweeps over that of RTS with 1,000, and its pilot if it counts."""
+    """RMSE of AIS with ten times the sweeps of RTS over that of RTS with 1,000 and its start."""
     sweeps = 10 * (1000 + PILOT_SWEEPS * (reading == COUNTED))
     ais, rts = _errors(frame, model, "AIS", sweeps), _errors(frame, model, "RTS", 1000, reading)
     over = ms.rmse_ratio(ais, of=rts, paired=False)
