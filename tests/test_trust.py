@@ -132,3 +132,11 @@ def test_runs_of_a_block_share_no_chain(monkeypatch, block, sampler, kind, befor
     runs = list(getattr(calibration, block)(read, *before, None, np.linspace(0, 1, 3), 0, 3))
     assert [run.estimate.chains for run in runs] == np.arange(3 * each).reshape(3, each).tolist()
     assert [run.n_values for run in runs] == [each] * 3
+
+
+@pytest.mark.parametrize("method", calibration.METHODS)
+def test_every_method_runs(method):
+    rbm = rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0)
+    runs = calibration.METHODS[method](rl.GeometricPath(rbm), rl.schedules.linear(5), 3, 2)
+    off = quiet(lambda: next(iter(runs))).estimate.log_z - rl.exact(rbm).log_z
+    assert abs(off) < 0.2

@@ -50,16 +50,19 @@ def mixed_rts(samples) -> np.ndarray:
     return x - x[0] + samples[0].log_z_base
 
 
-def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
+def transition_rts(
+    sample: TemperedSample, *, skip: int = 0, kind: str = "rsd", n_groups: int = 10
+) -> Estimate:
     """Estimate log Z from the stationary distribution of beta, by "rsd" or by counts ("sd").
 
-    Every sweep of ``conditional="joint"`` is kept in the sample; groups of chains are left out in
-    turn for the error bar (jackknife). ``converged`` is False if a beta was never left, so that P
-    has no single stationary distribution, or if chains made fewer than two round trips on average.
+    Every sweep of ``conditional="joint"`` is kept in the sample; the first ``skip`` are not used.
+    Groups of chains are left out in turn for the error bar (jackknife). ``converged`` is False if a
+    beta was never left, so that P has no single stationary distribution, or if chains made fewer
+    than two round trips on average.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
-    moves = [transition_sums(sample, chains, kind) for chains in groups]
+    moves = [transition_sums(sample, chains, kind, skip) for chains in groups]
 
     def log_z_path(moves):
         return updated(sample.log_z_path, sample.prior, stationary(moves))
@@ -80,14 +83,14 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     )  # fmt: skip
 
 
-def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
+def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
     """Sums over moves of some chains, from each beta to each: (K, K)."""
     k = sample.betas.size
-    old = sample.temperature[:-1][:, chains].ravel()
+    old = sample.temperature[skip:-1][:, chains].ravel()
     if kind == "sd":
-        new = sample.temperature[1:][:, chains].ravel()
+        new = sample.temperature[skip + 1 :][:, chains].ravel()
         return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
-    delta, out = sample.delta[1:][:, chains].ravel(), np.zeros((k, k))
+    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)

@@ -141,9 +141,7 @@ def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
     for source in np.random.default_rng(seed).spawn(n):
         groups = CHAINS["groups"]
         sizes = 2 * groups, 2 * n_sweeps_of(path)
-        drawn = "joint" if path.joint else "marginal"
-        run = function(path, betas, *sizes, source, n_groups=groups, conditional=drawn)
-        yield Run(run, groups)
+        yield Run(function(path, betas, *sizes, source, n_groups=groups), groups)
 
 
 def _kept(read: Callable) -> Callable:
