@@ -19,7 +19,7 @@ from ..judge import FEW, bound, compare, depends, effect, equivalence, statement
 from ..measured import Measured
 from ..page import log_variance, pick
 from ..verdicts import OPEN, Verdict, effect_in_words
-from .runs import FEWEST, PILOT, PUBLIC, READINGS, errors_of, growth, ratio_of, ratios
+from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, errors_of, growth, ratio_of, ratios
 from .small import GROUP
 
 RISES = {"direction": +1}
@@ -28,7 +28,6 @@ START = "the start: which variables beta is conditioned on, and which sweeps of 
 QUARTER = {"margin": 1.25, "reason": "half as many samples again cut an error by this factor"}
 TENTH = {"at_least": 1 / 1.1}  # no gain: less than a tenth
 A_NAT = 1.0  # models a nat apart are told apart
-LENGTHS = (100, 300, 1000, 3000, 10_000)
 COUNTED, PILOT_SWEEPS = "a pilot, its sweeps counted", 4000
 RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
     ("h100", "spectral_100"), ("AIS", "reverse AIS")

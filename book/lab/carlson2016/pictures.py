@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import plots
 from ..measured import rmse, rmse_ratio
-from .runs import PILOT, SOUND_ESS
+from .runs import LENGTHS, PILOT, SOUND_ESS
 
 VIRIDIS = plt.colormaps["viridis"]
 STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
@@ -55,6 +55,7 @@ def mean_and_rmse(frame: pd.DataFrame, models) -> None:
     """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
     # RAISE with a chain an image, as in the paper
     frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
+    frame = frame[frame["steps"].isin([*LENGTHS, 100_000])]
     frame = frame.assign(begun=frame["begun"].where(frame["method"] == "RTS", ""))
     frame = frame[frame["begun"].isin(["", *STARTS])]
     figure, axes = plt.subplots(len(models), 2, figsize=(9.3, 2.9 * len(models)), squeeze=False)

@@ -20,6 +20,7 @@ READINGS = {  # the variables that beta is conditioned on, and the first sweeps 
     for given, how in (("v and h", "joint"), ("v", "marginal"))
 }
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"
+LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # runs that are judged
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
 
