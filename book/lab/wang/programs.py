@@ -48,11 +48,12 @@ def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
 def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
     """Readings of the loop of RTS: round, threshold, constant and number of temperatures."""
     runs = pd.concat(stored, ignore_index=True)
-    keys = ["n_temperatures", "round_sweeps", "threshold", "constant"]
+    keys = ["n_temperatures", "round_sweeps", "threshold", "constant", "estimator"]
 
     def words(s) -> str:
         few = "" if s["n_temperatures"] == 99 else f", K = {s['n_temperatures'] + 1}"
-        return f"N = {s['round_sweeps']:,}, Tlimit {s['threshold']:g}, {s['constant']}{few}"
+        anew = ", each round afresh" if s["estimator"].endswith("anew") else ""
+        return f"N = {s['round_sweeps']:,}, Tlimit {s['threshold']:g}, {s['constant']}{few}{anew}"
 
     if mixed := int(((runs["stopped"] > 0) & (runs["stopped"] < runs["n_runs"])).sum()):
         raise ValueError(f"{mixed} rows mix runs that stopped with others: expected none")
