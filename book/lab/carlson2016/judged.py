@@ -402,7 +402,7 @@ def tracks(trainings: dict[str, dict]) -> Verdict:
             cases[case] = statement(name, within, ours=ours, reason=reason)
     off = (f"{x['largest difference']:.2f} nats with {case}" for case, x in trainings.items())
     ours = f"The largest difference from AIS is {'; '.join(off)}."
-    words = "With the gain 0.05, only the run at the paper's step size is judged."
+    words = "With the gain 0.05, only the run at the paper's learning rate is judged."
     return together(cases).said(ours, words, "dna, 500 units")
 
 
@@ -413,9 +413,9 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
     lost = [found["nats lost"] for found in few]
     how = {"at_most": A_NAT, "unit": "nats lost", "n_trainings": len(few), "alpha": FEW}
     found = bound("carlson-early-stopping", lost, **how).said(
-        f"Stopping by tracking loses {span(lost)} nats by AIS, whose ESS is "
-        f"{span([f['ESS there'] for f in few], '.0f')} there.",
-        "With 2,000 chains, as in the paper, the likelihood does not turn.",
+        f"Stopping where tracking says loses {span(lost)} nats, as measured by AIS with an ESS of "
+        f"{span([f['ESS there'] for f in few], '.0f')}.",
+        "With 2,000 chains, as in the paper, the likelihood does not begin to fall.",
         "dna, 500 units, 400 chains, one training with each of three gains",
     )
     return priced(found, "twelve more trainings (0.4 h) and longer ones with 2,000 chains (6 h)")
