@@ -392,7 +392,7 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
 
 
 def tracks(trainings: dict[str, dict]) -> Verdict:
-    """Within a nat wherever AIS is sound; with the gain 0.05 at the paper's step size."""
+    """Within a nat wherever AIS is sound; with the gain 0.05 at the paper's learning rate."""
     name, cases = "carlson-fig5-tracks", {}
     reason = "judged by the largest difference from AIS where its ESS is 50 or more"
     for case, found in trainings.items():
