@@ -43,7 +43,7 @@ def test_the_sampler_is_judged_by_error_range_and_means():
 # ------------------------------------------------------------------ readings of the programs
 
 LOOP = {"model": "h10", "rbm_a": "counts + 5", "n_temperatures": 99, "round_sweeps": 2000,
-        "threshold": 0.02, "constant": "kept"}  # fmt: skip
+        "threshold": 0.02, "constant": "kept", "estimator": "rts printed"}  # fmt: skip
 
 
 def loops(log_z, stopped=1.0, mean_sweeps=4000.0, n_runs=1, variance=np.nan, **changed):

@@ -261,7 +261,7 @@ def of_start(name: str, frame, models, judged, price: str) -> Verdict:
     """Over every reading of the start: ``judged(name, frame, model, reading)``."""
 
     def of(model, reading):
-        if len(_errors(frame, model, "RTS", 1000, reading)) < FEWEST:
+        if any(len(_errors(frame, model, x, 1000, reading)) < FEWEST for x in ("RTS", "AIS")):
             return judge.left_open(name, "not run")
         return judged(name, frame, model, reading)
 

@@ -12,7 +12,7 @@ from rbmbook.page import each, one, pick, pm, published
 from rbmbook.tables import number
 from rbmbook.verdicts import shown as in_words
 
-from . import MODELS, printed, printed_correlations, printed_error, programs, truth
+from . import MODELS, PRINTED_RUNS, printed, printed_correlations, printed_error, programs, truth
 from .programs import Stored
 
 
@@ -32,9 +32,14 @@ def correlations(stored: pd.DataFrame) -> pd.DataFrame:
         }
 
     def spread(x, n):
-        return pm(x, x * np.sqrt(2 / (n - 1)))  # of normal values
+        return spread_of({"variance": x, "n": n})
 
     return each(printed_correlations(), row)
+
+
+def spread_of(row) -> str:
+    """A variance with its standard error for normal values."""
+    return pm(row["variance"], row["variance"] * np.sqrt(2 / (row["n"] - 1)))
 
 
 def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
@@ -42,15 +47,15 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for model in MODELS:
         spread = printed(method).loc[model]
-        row = {"model": model, "": "printed", "log Z": spread["logz"]}
+        row = {"model": model, "": "printed", "runs": PRINTED_RUNS, "log Z": spread["logz"]}
         error = f"{printed_error(model, method):+.2f}"
         rows.append(row | {"variance": spread["variance"], "error": error})
         for ours in readings[readings["model"] == model].to_dict("records"):
-            row = {"model": "", "": f"ours, {ours['reading']}"}
+            row = {"model": "", "": f"ours, {ours['reading']}", "runs": f"{ours['n']:.0f}"}
             if ours["n"] < programs.FEWEST:
                 rows.append(row | {"log Z": f"{ours['n']} of {ours['tried']} runs stop"})
                 continue
-            row |= {"log Z": pm(programs.mean(ours)), "variance": number(ours["variance"])}
+            row |= {"log Z": pm(programs.mean(ours)), "variance": spread_of(ours)}
             rows.append(row | {"error": f"{ours['log_z'] - truth(model):+.2f}"})
     return pd.DataFrame(rows).fillna("")
 
