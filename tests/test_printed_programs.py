@@ -95,6 +95,23 @@ def test_rounds_stop_at_the_threshold():
     assert runs[0.05][0].converged
 
 
+@pytest.mark.parametrize(("name", "afresh"), [("rts printed", 0), ("rts printed, rounds anew", 5)])
+def test_rounds_go_on_or_start_afresh(name, afresh, monkeypatch):
+    """From v = 0 at a random temperature; the report's loop goes on from the last state."""
+    begun = []
+
+    def seen(path, betas, log_z, n, n_sweeps, rng, *, start, index, **more):
+        begun.append((start.any(), index[0]))
+        return tempering(path, betas, log_z, n, n_sweeps, rng, start=start, index=index, **more)
+
+    tempering = printed.simulated_tempering
+    monkeypatch.setattr(printed, "simulated_tempering", seen)
+    settings = {"n_runs": 1, "n_sweeps": 100, "round_sweeps": 20, "constant": "kept"}
+    ESTIMATORS[name](path_of("zero"), BETAS, 3, threshold=1e-9, **settings)
+    assert sum(not some for some, _ in begun) == afresh
+    assert len({index for _, index in begun}) > 1
+
+
 def test_five_are_added_to_each_count():
     counts = datasets.load_mnist().train.sum(axis=0, dtype=float)
     means = 1 / (1 + np.exp(-printed.counts_plus_five()))
