@@ -22,7 +22,7 @@ def settings(**changed):
     given = dict(
         n_hidden=3, hidden="leaky", method="cd", leakiness=0.1, largest=0.9999,
         n_sweeps=3, n_updates=1, batch_size=len(DATA), learning_rate=0.1,
-        momentum=0.0, weight_decay=0.0,
+        momentum=0.0,
     )  # fmt: skip
     return given | changed
 
@@ -40,7 +40,7 @@ class Noiseless:
         return np.full(shape, 0.3, dtype)
 
 
-def reference(hidden, method, n_updates, n_sweeps, largest=None, momentum=0.5, decay=0.01, c=0.1):
+def reference(hidden, method, n_updates, n_sweeps, largest=None, momentum=0.5, c=0.1):
     """Updates without noise, on the visible units themselves."""
     w, b, a = WEIGHTS.copy(), np.zeros(5), np.zeros(3)
     speed = [0 * w, 0 * b, 0 * a]
@@ -65,7 +65,7 @@ def reference(hidden, method, n_updates, n_sweeps, largest=None, momentum=0.5, d
         old = v
         up, down = mean(x @ w + a), mean(v @ w + a)
         gradients = [
-            (x.T @ up - v.T @ down) / 50 - decay * w,
+            (x.T @ up - v.T @ down) / 50,
             (x - v).mean(axis=0),
             (up - down).mean(axis=0),
         ]
@@ -86,10 +86,7 @@ CASES = [
 @pytest.mark.parametrize(("hidden", "method", "largest"), CASES)
 def test_updates_follow_plain_numpy(hidden, method, largest):
     """Fields are moved by G and L in place of W: without noise the chains must be the same."""
-    chosen = settings(
-        hidden=hidden, method=method, largest=largest, batch_size=50, momentum=0.5,
-        weight_decay=0.01,
-    )  # fmt: skip
+    chosen = settings(hidden=hidden, method=method, largest=largest, batch_size=50, momentum=0.5)
     learner = GaussianLearner(DATA[:50], chosen, WEIGHTS, Noiseless(np.random.default_rng(0)))
     for _ in range(8):
         learner.update(0.1)

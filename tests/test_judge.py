@@ -25,7 +25,7 @@ def listed(monkeypatch):
     rows = {
         name: claims.Claim(name, "Wang", "table", "a < claim", printed, "a measure", "", old)
         for name, printed, old in (
-            ("ten", "10.00", ""), ("two", "2.0", ""), ("words", "flat", "words older.name"),
+            ("ten", "10.00", ""), ("two", "2.0", ""), ("words", "flat", "words older-name"),
             ("e", "1.0e-4", ""), ("one", "0.0001", ""),
         )
     }  # fmt: skip
@@ -372,7 +372,7 @@ def test_a_card_says_ours_then_the_effect_then_the_verdict_and_carries_its_data(
     monkeypatch.setattr(IPython.display, "display", lambda data, raw: kept.append(data))
     cases = {"x": up(factor(2))(), "y": up(factor(3))()}
     every = [vs.together(cases).said(ours="2 & 3", words="more", models="pcd_20"),
-             judge.left_open("ten", "a run", hours=1.5)]  # fmt: skip
+             judge.left_open("ten", "a run (1.5 h)")]  # fmt: skip
     vs.show_verdicts(every)
     text = kept[0]["text/html"]
     order = ['id="words"', 'id="older-name"', "a &lt; claim", "2 &amp; 3", "more", "✔ reproduced",
@@ -380,7 +380,7 @@ def test_a_card_says_ours_then_the_effect_then_the_verdict_and_carries_its_data(
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert text.count('id="words"') == 1
-    assert "a run (1.5 h on two cores)" in text
+    assert "a run (1.5 h)" in text
     assert kept[0]["text/plain"] == "words: reproduced\nten: open"
     back = [vs.from_json(fields) for fields in json.loads(json.dumps(kept[0][vs.MIME]))]
     assert [vs.card(v) for v in back] == [vs.card(v) for v in every]
@@ -415,8 +415,8 @@ EDGE = TRUE | UNTRUE  # at the edge any decision is by chance
 SIZED = {CONTRADICTED, SIZE_DIFFERS}  # false of a claim whose size is true
 
 RUNS, SD = 20, 2.0  # of the printed numbers
-MARGIN = ms.resolution(2 * (RUNS - 1)) * SD * math.sqrt(2 / RUNS)  # as many runs beside them
-VARIANCE_MARGIN = math.exp(ms.resolution(math.inf) * math.sqrt(4 / (RUNS - 1)))
+MARGIN = ms.Measured(0.0, SD * math.sqrt(2 / RUNS), 2 * (RUNS - 1), RUNS).could_see()
+VARIANCE_MARGIN = math.exp(ms.Measured(0.0, math.sqrt(4 / (RUNS - 1)), math.inf, RUNS).could_see())
 
 
 def printed_mean(rng, off, n=RUNS, sd=SD):

@@ -4,16 +4,13 @@ What they show is held to the stored notebooks.
 """
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from rbmbook import page
-from rbmbook.judge import compare, statement
 from rbmbook.measured import measured
-from rbmbook.verdicts import CONTRADICTED
 
 RUNS = pd.DataFrame(
     {
@@ -50,18 +47,8 @@ def test_logarithms_have_no_plain_errors_and_tables_no_other_columns():
         page.pm(measured(1.0, 0.2, scale="log"))
 
 
-def test_off_adds_the_error_of_a_reference():
-    reference = SimpleNamespace(log_z=2.0, std_error=0.4)
-    away = page.off(measured(2.5, 0.3, 9), reference)
-    assert (away.value, away.freedom) == (0.5, 9)
-    assert away.std_error == pytest.approx(0.5)
-    assert page.off(measured(2.5, 0.3), 2.0).std_error == 0.3
-
-
-def test_variance_and_ratio_on_the_scale_of_logarithms():
-    top, bottom = page.log_variance([1.0, 3.0, 5.0]), page.log_variance([1.0, 2.0, 3.0])
-    assert top.value == pytest.approx(math.log(4))
-    assert top.std_error == pytest.approx(1.0)
+def test_ratio_on_the_scale_of_logarithms():
+    top, bottom = measured(4.0, 1.0, 2, "log"), measured(1.0, 1.0, 2, "log")
     ratio = page.over(top, bottom)
     assert ratio.value == pytest.approx(math.log(4))
     assert ratio.std_error == pytest.approx(math.sqrt(2))
@@ -78,12 +65,3 @@ def test_checks_name_each_sentence_that_does_not_hold():
 def test_checks_of_nothing_are_refused():
     with pytest.raises(ValueError, match="nothing is checked: none"):
         page.checks({"fine": True, "none": np.array([]) > 0})
-
-
-def test_a_verdict_on_each_model_is_one_of_all():
-    def judged(_, x):
-        return statement("kiwaki-j-dominates", compare(x, "<", 2), reason="by hand")
-
-    found = page.on_each({"a": 1, "b": 3}, judged)
-    assert found.outcome == CONTRADICTED
-    assert found.parts[1] == ("b", "3 < 2", CONTRADICTED, "by hand")

@@ -252,3 +252,11 @@ def test_the_order_of_the_seconds():
         grows = judged.speed_order(changed).parts[0]
         assert grows[2] == outcome
     assert judged.speed_order(seconds(TAP3=3.0)).outcome == CONTRADICTED
+
+
+def test_the_error_of_a_mean_counts_that_of_the_reference(monkeypatch):
+    reference = {"h10": SimpleNamespace(log_z=2.0, std_error=0.4)}
+    monkeypatch.setattr(programs, "reference", lambda: reference)
+    off = programs.mean_error({"model": "h10", "log_z": 2.5, "variance": 0.9, "n": 10})
+    assert (off.value, off.freedom) == (0.5, 9)
+    assert off.std_error == pytest.approx(0.5)

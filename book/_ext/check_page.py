@@ -23,7 +23,6 @@ from rbmbook.verdicts import (
     OUTCOMES,
     REPRODUCED,
     Verdict,
-    anchor,
     counts_in_words,
     effect_in_words,
     verdict_cell,
@@ -161,13 +160,13 @@ def _line(name: str, found: Found) -> str:
     claim = claims()[name]
     outcome = found[name][0].outcome if name in found else ""
     badge = verdict_cell(outcome) if outcome else '<span class="v-badge">no verdict here</span>'
-    ids = "".join(f'<span id="{anchor(old)}"></span>' for old in claim.old.split() if old != name)
+    ids = "".join(f'<span id="{old}"></span>' for old in claim.old.split() if old != name)
     words = html.escape(claim.claim)
     if outcome:
         words = f'<a href="{address(name, found)}">{words}</a>'
     where = f"{claim.source}, {claim.place}"
     return (
-        f'<li id="{anchor(name)}" data-source="{claim.source}" data-outcome="{outcome}">{ids}'
+        f'<li id="{name}" data-source="{claim.source}" data-outcome="{outcome}">{ids}'
         f'{badge} <span class="v-claim">{words}</span> <span class="v-where">{html.escape(where)}'
         "</span></li>"
     )
@@ -175,7 +174,7 @@ def _line(name: str, found: Found) -> str:
 
 def address(name: str, found: Found) -> str:
     """Of the card of a claim, from the folder of the book."""
-    return f"{found[name][1]}.html#{anchor(name)}"
+    return f"{found[name][1]}.html#{name}"
 
 
 def how_sure(found: Found) -> str:
@@ -224,7 +223,7 @@ def as_table(found: Found) -> str:
 def addresses(found: Found) -> dict[str, str]:
     """Where a claim is now, by every name that it has had."""
     names = {old: c.name for c in claims().values() for old in (*c.old.split(), c.name)}
-    return {anchor(old): address(name, found) for old, name in names.items() if name in found}
+    return {old: address(name, found) for old, name in names.items() if name in found}
 
 
 def finish(app, exception) -> None:

@@ -2,10 +2,10 @@
 
 from . import training  # noqa: F401  (which registers methods)
 from .live import checked_parameters, colophon, live_model, noted_warnings
-from .models import datasheet, known_log_z, load_reference
+from .models import datasheet, load_reference
 from .stored import recomputed, stored_results
 
 __all__ = [
-    "checked_parameters", "colophon", "datasheet", "known_log_z", "live_model", "load_reference",
+    "checked_parameters", "colophon", "datasheet", "live_model", "load_reference",
     "noted_warnings", "recomputed", "stored_results",
 ]  # fmt: skip

@@ -150,7 +150,6 @@ def held_out() -> tuple[dict[str, Path], dict]:
 
 
 def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Score]]:
-    """By program and family."""
     return {name: scores(read_answers(t), models) for name, t in tables.items()}
 
 
@@ -186,10 +185,7 @@ def programs(tables: dict[str, Path], models: dict):
 
 
 def by_family(found: dict[str, dict[str, Score]]):
-    """A grid, family by program: trusted answers, and on red how many of them are wrong.
-
-    Families on which most answers are wrong stand first.
-    """
+    """A grid, family by program: trusted answers, and on red how many of them are wrong."""
     import matplotlib.pyplot as plt
 
     from .plots import PHONE, RED

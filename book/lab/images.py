@@ -98,10 +98,7 @@ def _cifar_batches() -> list[bytes]:
 
 
 def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3072) and labels (n,) of a file of CIFAR-10's binary version.
-
-    Each image is one byte of label and 3,072 of pixels.
-    """
+    """Images (n, 3072) and labels (n,) of a file: each image is a byte of label and its pixels."""
     records = np.frombuffer(content, np.uint8).reshape(-1, 1 + N_PIXELS)
     return records[:, 1:], records[:, 0]
 

@@ -28,7 +28,7 @@ from scipy.special import fdtri, ndtri
 from rbmlib.checks import count, number
 
 from .claims import claim, printed_number
-from .measured import ALPHA, FEW, POWER, Measured, exactly, mean_of, minus
+from .measured import ALPHA, POWER, Measured, exactly, mean_of, minus
 from .verdicts import (
     CONTRADICTED,
     ONE_TRAINING,
@@ -37,15 +37,8 @@ from .verdicts import (
     SIZE_DIFFERS,
     TOO_ROUGH,
     Verdict,
-    depends,
     shown,
-    together,
 )
-
-__all__ = [
-    "FEW", "Comparison", "bound", "compare", "depends", "digits", "effect", "equivalence",
-    "left_open", "printed_value", "printed_variance", "statement", "together",
-]  # fmt: skip
 
 SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}
 WIDEST = 10.0  # factor of a variance beyond which no agreement is said
@@ -145,14 +138,14 @@ class Comparison(NamedTuple):
         return Comparison(self.holds and other.holds, f"{self.words}; {other.words}")
 
 
-def compare(a, sign: str, b, rtol: float = 1e-9) -> Comparison:
-    """Compare computed numbers or arrays, one by one ("==" up to ``rtol``): for `statement`.
+def compare(a, sign: str, b) -> Comparison:
+    """Compare computed numbers or arrays, one by one ("==" but for rounding): for `statement`.
 
     Not both are typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
     """
     signs = {
         "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-        "==": lambda x, y: np.isclose(x, y, rtol=rtol, atol=0),
+        "==": lambda x, y: np.isclose(x, y, rtol=1e-9, atol=0),
     }  # fmt: skip
     if sign not in signs:
         raise ValueError(f"sign is {sign!r}: expected one of {', '.join(signs)}")
@@ -178,12 +171,9 @@ def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> V
     return _verdict(name, ours or holds.words, None, outcome, _words("reason", reason))
 
 
-def left_open(name: str, why: str, *, hours: float | None = None, ours: str = "") -> Verdict:
-    """A claim that is not decided: what would decide it, and the hours of that on two cores."""
-    _words("why", why)
-    if hours is not None:
-        why += f" ({number('hours', hours, 'hours', above=0):g} h on two cores)"
-    return _verdict(name, ours, None, OPEN, why)
+def left_open(name: str, why: str, *, ours: str = "") -> Verdict:
+    """A claim that is not decided, and why, or what would decide it."""
+    return _verdict(name, ours, None, OPEN, _words("why", why))
 
 
 def printed_value(
@@ -317,13 +307,6 @@ def _amount(x: float, scale: str, unit: str) -> str:
     return f"a factor of {math.exp(x):.3g}" if scale == "log" else f"{x:.3g} {unit}".strip()
 
 
-def _power_note(found: Effect, note: str, unit: str) -> str:
-    least = "unknown, because repeats that are all equal show no error"
-    if found.could_see < math.inf:
-        least = _amount(found.could_see, found.scale, unit)
-    return f"smallest detectable effect: {least}" + (f"; {note}" if note else "")
-
-
 def _range(low: float, high: float) -> str:
     if math.isinf(high):
         return f"{low:g} or more"
@@ -357,7 +340,10 @@ def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainin
     values, intervals, alpha = (math.nan,) * 3, 0, ALPHA
     if found is not None:
         if outcome == OPEN and not note.startswith(TOO_ROUGH):
-            note = _power_note(found, note, unit)
+            least = "unknown, because repeats that are all equal show no error"
+            if found.could_see < math.inf:
+                least = _amount(found.could_see, found.scale, unit)
+            note = f"smallest detectable effect: {least}" + (f"; {note}" if note else "")
         values, alpha, intervals = found[:3], found.alpha, int(found.low < found.high)
         if found.scale == "log":
             with np.errstate(over="ignore"):

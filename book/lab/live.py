@@ -1,6 +1,5 @@
 """What a chapter begins with: checked parameters, and the model of its live part with a base."""
 
-import difflib
 import math
 import platform
 import typing
@@ -12,6 +11,7 @@ import numba
 import numpy as np
 import scipy
 
+from rbmbook.sweeps.declare import nearest
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__, datasets
 from rbmlib.checks import in_memory
@@ -50,8 +50,7 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
     }
     of_a_model = OF_A_MODEL if "model" in declared else ()
     for name in sorted(found - {*declared, *of_a_model}):
-        close = difflib.get_close_matches(name, declared, n=1)
-        hint = f", did you mean {close[0]}?" if close else "."
+        hint = nearest(name, declared) or "."
         raise ValueError(f"unknown parameter {name}{hint} This chapter has: {', '.join(declared)}")
     for name, kind in declared.items():
         default = {int: 0 if name == "seed" else 1}.get(kind, -math.inf)

@@ -33,22 +33,17 @@ def load_reference() -> dict[str, Any]:
     return {row.model: row for row in table.itertuples(index=False, name="Reference")}
 
 
-def known_log_z() -> pd.DataFrame:
-    """``log_z``, ``std_error`` (0: exact) and ``known by`` of the settled models, by name."""
-    table = pd.DataFrame(load_reference().values()).set_index("model").rename_axis(None)
-    table["known by"] = table["exact"].map({True: "enumeration", False: "long runs"})
-    return table.loc[table["settled"], ["log_z", "std_error", "known by"]]
-
-
 def datasheet() -> pd.DataFrame:
     """One row a model of the reference set, small ones first; published ones without updates."""
-    known = known_log_z().rename(columns={"log_z": "log Z", "std_error": "s.e."})
     models = pd.DataFrame(load_reference().values()).sort_values(["n_hidden", "n_visible", "model"])
+    known = models.rename(columns={"log_z": "log Z", "std_error": "s.e."})
+    known["known by"] = known["exact"].map({True: "enumeration", False: "long runs"})
+    known = known.loc[known["settled"], ["log Z", "s.e.", "known by"]]
     trained = [_training(name) for name in models["model"]]
     columns = pd.DataFrame(trained, columns=["data", "trained by", "updates"], index=models.index)
     units = models[["model", "n_visible", "n_hidden"]]
     units = units.rename(columns={"n_visible": "visible", "n_hidden": "hidden"})
-    sheet = units.join(columns.astype({"updates": "Int64"})).join(known, on="model")
+    sheet = units.join(columns.astype({"updates": "Int64"})).join(known)
     return sheet.fillna({"known by": "later chapters"}).reset_index(drop=True)
 
 

@@ -1,9 +1,4 @@
-"""The words in which a page is written: one call a step, data in, table or figure out.
-
-A page begins (`begin`), reads what is stored and printed (`stored`, `published`), chooses rows
-(`pick`, `one`), makes one row of each group (`each`), shows tables (`table`), and says what it
-checked (`checks`).
-"""
+"""The words in which a page is written: one call a step, data in, table or figure out."""
 
 from __future__ import annotations
 
@@ -19,7 +14,7 @@ from . import live, measured, plots, tables
 from .measured import Measured
 from .stored import stored_results
 from .tables import number as number
-from .verdicts import Verdict, together, verdict_cell
+from .verdicts import Verdict, verdict_cell
 
 FEWEST_SEQUENCES = 40  # different ones
 
@@ -168,30 +163,11 @@ def pm(found, error: float | None = None) -> str:
     return tables.with_error(found.value, found.std_error)
 
 
-def off(found: Measured, reference) -> Measured:
-    """`found` less a reference value, whose own error counts; a plain number has none."""
-    value, error = getattr(reference, "log_z", reference), getattr(reference, "std_error", 0.0)
-    return found._replace(
-        value=found.value - value, std_error=float(np.hypot(found.std_error, error))
-    )
-
-
-def log_variance(values) -> Measured:
-    """The variance of normal values, on the scale "log"."""
-    freedom = len(values) - 1
-    return measured.measured(np.var(values, ddof=1), np.sqrt(2 / freedom), freedom, "log")
-
-
 def over(top: Measured, bottom: Measured) -> Measured:
     """The ratio of two independent numbers on the scale "log"."""
     if not top.scale == bottom.scale == "log":
         raise ValueError(f"scales are {top.scale!r} and {bottom.scale!r}: expected 'log'")
     return measured.minus(top, bottom, "log")
-
-
-def on_each(cases: Mapping, judged: Callable[..., Verdict]) -> Verdict:
-    """One verdict of a claim on several models: ``judged(name, item)`` of each."""
-    return together({str(name): judged(name, item) for name, item in cases.items()})
 
 
 def checks(sentences: Mapping[str, object]) -> None:

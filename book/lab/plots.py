@@ -45,7 +45,6 @@ _LOOKS = {
     "counts": ("#8a6d00", "v", ":"),
     "TI": ("#b08d00", "X", "-."),
     "TI-RB": ("#e06c00", "d", "--"),
-    "parallel tempering": ("#8d6e63", "h", "-."),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
     "multicanonical": ("#6d1b7b", "s", "--"),

@@ -286,10 +286,7 @@ def winners(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
 
 
 def honesty(sweep: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Of each method: how many runs were flagged, and how good those are that were not.
-
-    ``sweep`` is of `of_sweep`, ``table`` of `cells`.
-    """
+    """Of each method: how many runs were flagged, and how good those are that were not."""
     rows = []
     for method in (m for m in METHODS if m in set(sweep["method"])):
         runs = sweep[sweep["method"] == method]
@@ -354,10 +351,7 @@ SHOWN = ("AIS, linear", "AIS", "BAR", "SMC", "RTS", "MBAR", "SAMS", "NRPT", "log
 
 
 def race(table, models):
-    """Error against seconds, a panel a model; runs of other chapters have open markers.
-
-    ``table`` is that of `cells`, of which cells with one run are left out.
-    """
+    """Error against seconds, a panel a model; runs of other chapters have open markers."""
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), sharex=True, sharey=True)
     shown = {}
     for ax, model in zip(axes.flat, models, strict=True):

@@ -7,7 +7,6 @@ from scipy.integrate import cumulative_trapezoid
 
 from rbmlib.context import bar
 from rbmlib.numerics import ChainStream, cut
-from rbmlib.results import warn
 from rbmlib.sampling import sweep
 from rbmlib.schedules import linear, slope_variance
 
@@ -52,31 +51,20 @@ def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -
     """The schedule of `rbmlib.schedules.varopt` by Kiwaki's own way, a fixed-point iteration.
 
     The library takes the first integral of eq. (9), a quadrature; here the equation itself is
-    solved, with the derivative of log g taken numerically.
-    """
-    shares = np.arange(n_temperatures + 1) / n_temperatures
-    return np.interp(shares, *fixed_point(*slope_variance(pilot, smoothing)))
-
-
-def fixed_point(grid, g, tolerance=1e-9, n_iterations=2000) -> tuple[np.ndarray, np.ndarray]:
-    """(t, beta(t)) with ``beta'' = -beta'^2 (log g)'(beta) / 2``, by fixed-point iteration.
-
-    With the last curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
+    solved, ``beta'' = -beta'^2 (log g)'(beta) / 2``, with a numerical derivative. With the last
+    curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
     ``beta' = c exp(-int a dt)``; half a step is taken towards its solution.
     """
+    grid, g = slope_variance(pilot, smoothing)
     rate = np.gradient(np.log(g), grid)
     t = np.linspace(0.0, 1.0, 4 * grid.size)
     curve = t
-    for _ in range(n_iterations):
+    for _ in range(2000):
         a = np.interp(curve, grid, rate) * np.gradient(curve, t) / 2
         speed = np.exp(-cumulative_trapezoid(a, t, initial=0.0))
         solution = cumulative_trapezoid(speed, t, initial=0.0)
         change = solution / solution[-1] - curve
         curve = curve + change / 2
-        if np.abs(change).max() < tolerance:
-            return t, curve
-    warn(
-        f"varopt: the fixed-point iteration still moves by {np.abs(change).max():.1g} after "
-        f"{n_iterations} rounds; smooth g more, or use rl.schedules.varopt"
-    )
-    return t, curve
+        if np.abs(change).max() < 1e-9:
+            break
+    return np.interp(np.arange(n_temperatures + 1) / n_temperatures, t, curve)

@@ -1,10 +1,4 @@
-"""Step sizes of proposals, for one density and for a ladder of them.
-
-For tempered chains the best step size depends on beta. Carlson et al. (2016, appendix E) fit a
-logistic model of acceptance, monotone in beta and in the step size, and read it off there:
-`tune_step_size` at both ends of the ladder, then `fit_acceptance` in between; `adapt_step_sizes`
-does both.
-"""
+"""Step sizes of proposals, for one density and for tempered chains."""
 
 from __future__ import annotations
 
@@ -28,14 +22,11 @@ GAP = 1e-3  # of the log-likelihood
 
 
 def tune_step_size(move, x, step_size: float, target: float = TARGET) -> tuple[float, np.ndarray]:
-    """A step size at which ``move(x, step_size)`` accepts with probability ``target``.
+    """A step size at which ``move(x, step_size)`` accepts with ``target``, and the last states.
 
     Stochastic approximation on its logarithm: step t adds ``(acceptance - target) / t^0.6``, the
     mean over chains; the second half of the steps is averaged. What moves the chains while it
     changes is not a sample: throw it away.
-
-    ``move(x, step_size)`` gives a `Transition` of states x (n_chains, d). Returned with the step
-    size is where the chains ended.
     """
     log_step, history = np.log(step_size), []
     for t in range(1, TUNING_STEPS + 1):
@@ -148,7 +139,6 @@ class AdaptedSteps(NamedTuple):
 
 
 def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.DensityPath:
-    """The same path with other step sizes."""
     other = copy(path)
     other.step_betas = np.asarray(step_betas, float)
     other.step_sizes = np.broadcast_to(np.asarray(step_sizes, float), other.step_betas.shape)

@@ -41,6 +41,18 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{_decimals(value, digits)}f}"
 
 
+def listed(items) -> str:
+    """Items with commas, and "and" before the last.
+
+    Examples
+    --------
+    >>> listed("abc"), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    items = [*items]
+    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
+
+
 def with_error(value: float, error: float, most: int = 11) -> str:
     """A value with its standard error: three digits of the error, as many decimals of the value.
 

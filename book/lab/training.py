@@ -72,7 +72,7 @@ def train_gaussian(
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
         "n_updates": n_updates, "batch_size": 100, "momentum": 0.9, "learning_rate": learning_rate,
-        "weight_decay": 0.0, "rng": checks.seed_of(rng),
+        "rng": checks.seed_of(rng),
     }  # fmt: skip
     if hidden == "leaky":
         settings |= {"largest": largest, "leakiness": LEAKINESS}
@@ -132,8 +132,7 @@ class GaussianLearner(loop.Learner):
         up = self._mean(eta)
         chains = self._negative(batch, eta)
         down = self._mean(chains @ self.weights + self.hidden_bias)
-        decay = np.float32(self.settings["weight_decay"]) * self.weights
-        weights = (batch.T @ up - chains.T @ down) / size - decay
+        weights = (batch.T @ up - chains.T @ down) / size
         self.step(rate, (weights, (batch - chains).mean(axis=0), (up - down).mean(axis=0)))
         self._project()
 

@@ -89,10 +89,7 @@ def holm(p_values, level: float = 0.01) -> np.ndarray:
 
 
 def coverages(cells, rejected) -> None:
-    """Shares of intervals that contain log Z, one row for each estimator on a path.
-
-    ``rejected`` has the shape (n_cells, n_levels).
-    """
+    """Shares of intervals that contain log Z; ``rejected`` has the shape (n_cells, n_levels)."""
     labels = [f"{e} | {m.split()[-1]}, {path}" for path, m, e in cells.index]
     rows = {name: -i for i, name in enumerate(dict.fromkeys(labels))}
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 8.4), sharey=True)

@@ -52,6 +52,14 @@ class Verdict(NamedTuple):
         given = {"ours": ours, "words": words, "models": models}
         return self._replace(**{key: text for key, text in given.items() if text})
 
+    def if_open(self, note: str) -> Verdict:
+        """The same verdict; with this note, of what would decide it, if it is open."""
+        return self._replace(note=note) if self.outcome == OPEN else self
+
+    def priced(self, price: str) -> Verdict:
+        """The same verdict; if it is open, its note ends with what would decide it."""
+        return self.if_open(f"{self.note}; needed to decide: {price}".removeprefix("; "))
+
 
 def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
     """One verdict of a claim that was judged on several models, settings or parts, all needed.
@@ -162,11 +170,6 @@ def verdict_cell(verdict: Verdict | str) -> str:
     return f'<span class="v-badge v-{outcome}">{SYMBOLS[outcome]} {outcome}</span>'
 
 
-def anchor(name: str) -> str:
-    """Where links find the card of a claim: scripts take a point in it for another selector."""
-    return name.replace(".", "-")
-
-
 def card(v: Verdict) -> str:
     """HTML: the claim; our value, the effect in words and the verdict; the rest in a fold."""
     row = claim(v.name)
@@ -185,11 +188,9 @@ def card(v: Verdict) -> str:
         "models": html.escape(v.models),
     }
     rows = "".join(f"<dt>{key}</dt><dd>{text}</dd>" for key, text in folded.items() if text)
-    old = "".join(
-        f'<span id="{anchor(name)}"></span>' for name in row.old.split() if name != v.name
-    )
+    old = "".join(f'<span id="{name}"></span>' for name in row.old.split() if name != v.name)
     return (
-        f'<div class="v-card v-{v.outcome}" id="{anchor(v.name)}">{old}'
+        f'<div class="v-card v-{v.outcome}" id="{v.name}">{old}'
         f'<p class="v-claim">{html.escape(row.claim)} <span>{html.escape(row.place)}</span></p>'
         f'<p class="v-ours"><b>{html.escape(v.ours)}</b> {html.escape(v.words or effect)}</p>'
         f"<p>{verdict_cell(v)} {html.escape(v.note)}</p>"
@@ -215,7 +216,6 @@ def as_json(verdict: Verdict) -> dict:
 
 
 def from_json(fields: dict) -> Verdict:
-    """The verdict again."""
     numbers = {k: math.nan for k in ("effect", "low", "high") if fields[k] is None}
     return Verdict(**{**fields, **numbers, "parts": tuple(map(tuple, fields["parts"]))})
 

@@ -56,9 +56,7 @@ def transition_rts(
     """Estimate log Z from the stationary distribution of beta, by "rsd" or by counts ("sd").
 
     Every sweep of ``conditional="joint"`` is kept in the sample; the first ``skip`` are not used.
-    Groups of chains are left out in turn for the error bar (jackknife). ``converged`` is False if a
-    beta was never left, so that P has no single stationary distribution, or if chains made fewer
-    than two round trips on average.
+    Groups of chains are left out in turn for the error bar (jackknife).
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))

@@ -15,10 +15,10 @@ import pandas as pd
 
 from .. import judge
 from .. import measured as ms
-from ..judge import FEW, bound, compare, depends, effect, equivalence, statement, together
-from ..measured import Measured
-from ..page import log_variance, pick
-from ..verdicts import OPEN, Verdict, effect_in_words
+from ..judge import bound, compare, effect, equivalence, statement
+from ..measured import FEW, Measured
+from ..page import pick
+from ..verdicts import Verdict, depends, effect_in_words, together
 from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, errors_of, growth, ratio_of, ratios
 from .small import GROUP
 
@@ -44,12 +44,6 @@ def span(found, form: str = ".2f") -> str:
     numbers = [getattr(v, "effect", v) for v in found]
     low, high = (format(x, form).replace("-", "−") for x in (min(numbers), max(numbers)))
     return low if low == high else f"{low} to {high}"
-
-
-def priced(verdict: Verdict, price: str) -> Verdict:
-    """The verdict; if it is open, with what would decide it."""
-    note = f"{verdict.note}; needed to decide: {price}".removeprefix("; ")
-    return verdict._replace(note=note) if verdict.outcome == OPEN else verdict
 
 
 # sections 2 and 3 ------------------------------------------------------------------------------
@@ -181,14 +175,17 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
     name, cases = "carlson-truth-variance", {}
     rts, ais = (_errors(frame, PUBLIC, method, 10_000, PILOT) for method in ("RTS", "AIS"))
     of = {"RTS": rts, "AIS": ais, "their average": (rts + ais) / 2}
-    variances = {method: log_variance(e) for method, e in of.items()}
+    variances = {
+        method: ms.measured(np.var(e, ddof=1), np.sqrt(2 / (len(e) - 1)), len(e) - 1, "log")
+        for method, e in of.items()
+    }
     for meant, power in (("variance", 1), ("deviation", 2)):
         how = {"at_least": (0.006 / 2) ** power, "at_most": (0.006 * 2) ** power}
         how["label"] = f"0.006 is the {meant} of {{}}"
         cases |= each(bound, name, variances, **how)
     ours = "; ".join(f"variance of {method} {e.var(ddof=1):.4f}" for method, e in of.items())
     verdict = depends("what 0.006 is, and of which estimate", cases).said(ours, models=PUBLIC)
-    return priced(verdict, "600 runs of AIS and of RTS, 1 h on two cores")
+    return verdict.priced("600 runs of AIS and of RTS, 1 h on two cores")
 
 
 def _errors(frame, model: str, method: str, steps: int, reading: str = "") -> np.ndarray:
@@ -270,7 +267,7 @@ def of_start(name: str, frame, models, judged, price: str) -> Verdict:
     cases = {reading: {m: of(m, reading) for m in models} for reading in starts}
     found = depends("the start of RTS", cases)
     pilot = "; ".join(f"From {case}: {said}" for case, said, *_ in found.parts if PILOT in case)
-    return priced(found.said(pilot, models=", ".join(models)), price)
+    return found.said(pilot, models=", ".join(models)).priced(price)
 
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
@@ -299,14 +296,9 @@ def more_temperatures(curves) -> list[Verdict]:
     less = each(effect, "carlson-continuous-beta", more, **RISES)
     price = "a great many runs: even 20,000 estimates (an hour) would leave an interval of 1.25 to "
     price += "1.31, which touches the margin"
-    return [
-        priced(together(cases), price).said(
-            f"The RMSE of RTS with 3,001 temperatures is {effect_in_words(cases[PUBLIC])} times "
-            "that with 100.",
-            models=PUBLIC,
-        )
-        for cases in (flat, less)
-    ]
+    said = "The RMSE of RTS with 3,001 temperatures is {} times that with 100."
+    both = (together(cases).priced(price) for cases in (flat, less))
+    return [found.said(said.format(found.parts[0][1]), models=PUBLIC) for found in both]
 
 
 def few_temperatures(small_errors, curves) -> Verdict:
@@ -418,7 +410,7 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
         "With 2,000 chains, as in the paper, the likelihood does not begin to fall.",
         "dna, 500 units, 400 chains, one training with each of three gains",
     )
-    return priced(found, "twelve more trainings (0.4 h) and longer ones with 2,000 chains (6 h)")
+    return found.priced("twelve more trainings (0.4 h) and longer ones with 2,000 chains (6 h)")
 
 
 # Figures 6 to 8 --------------------------------------------------------------------------------
@@ -496,7 +488,7 @@ def gains_a_tenth(errors: dict) -> Verdict:
     said = " and ".join(f"{math.exp(mean.value):.2f} for {words}" for words, mean in of.items())
     ours = f"The error over that of RTS, averaged over {len(errors)} trainings, is {said}."
     price = "some 350 trainings (2 h on two cores), as 5% is the least that counts as about 10%"
-    return priced(depends("whether SD or RSD is meant", cases).said(ours), price)
+    return depends("whether SD or RSD is meant", cases).said(ours).priced(price)
 
 
 def over_rts(errors: dict, kind: str) -> Measured:

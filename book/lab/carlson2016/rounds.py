@@ -1,8 +1,4 @@
-"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin.
-
-A round is some sweeps of all chains. After it the guesses of log Z are corrected by the shares of
-time at each beta, and the chains go on with fresh betas.
-"""
+"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the 
 
 
 class Round(NamedTuple):
-    """A round: its states, its shares c, and the guess of log Z after it."""
+    """Some sweeps of all chains: their states, the shares c, the guess of log Z after them."""
 
     sample: rl.TemperedSample
     shares: np.ndarray

@@ -61,7 +61,6 @@ def span(errors) -> str:
 
 
 def in_interval(ratio: Measured) -> str:
-    """A ratio with its 95% interval."""
     value, low, high = np.exp([ratio.value, *ratio.interval(0.05)])
     return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
@@ -78,10 +77,7 @@ ESTIMATES = ("rts", "ts", "ti_rb", "ti", "mbar")
 
 
 def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
-    """RMSE of estimates about the value of all states of a run, by their number of betas K.
-
-    ``n`` and ``n_mbar`` are the numbers of estimates: those of MBAR are fewer.
-    """
+    """RMSE of estimates, ``n`` of each, about the value of all states of a run, by K betas."""
     k = (runs["n_temperatures"] + 1).rename("K")
     n = {c: runs["n_mbar" if c == "mbar" else "n_estimates"] for c in ESTIMATES}
     squares = {c: n[c] * (runs[f"{c}_error"] ** 2 + (runs[c] - runs["log_z"]) ** 2) for c in n}

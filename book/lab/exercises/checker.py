@@ -59,10 +59,7 @@ def begin(lesson: str, name: str) -> Checker:
 
 
 class Checker:
-    """Marks the answers of one student to the exercises of one lesson.
-
-    Its attributes are this student's: ``model``, ``base``, ``path`` and ``rng()``.
-    """
+    """Marks the answers of one student, whose model, base and path it has, to those of a lesson."""
 
     def __init__(self, lesson: str, name: str):
         self.lesson = lesson

@@ -1,7 +1,4 @@
-"""The library built step by step: AIS, RTS, MBAR and SAMS, in the order of the notebook.
-
-Lessons ask for some of its functions, too.
-"""
+"""The library built step by step: AIS, RTS, MBAR and SAMS, in the order of the notebook."""
 
 from functools import partial
 from itertools import pairwise

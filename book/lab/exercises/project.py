@@ -16,13 +16,6 @@ WIDTHS = {"h10": 0.5, "h20": 1.0, "h100": 1.0, "h500": 4.0}
 N_IMAGES = 10_000
 
 
-def sum_of_scores(model: str) -> float:
-    """The sum of log p*(v) over the course's test images."""
-    table = pd.read_csv(committed("results/ais_likelihood.csv"))
-    table = table.set_index(["model", "test_set", "estimator"]).loc[(model, "course", "ais")]
-    return float(table["log_likelihood"] + N_IMAGES * table["log_z"])
-
-
 def standard_errors_off(method: str, model: str) -> tuple[float, dict[str, float]]:
     """How far a mean of 20 chains of the report is off, in its standard errors, and wrong ways."""
     off = printed_error(model, method)
@@ -47,8 +40,11 @@ def log_zs(answer, own: Own):
 
 @task("coding", 8)
 def likelihoods(answer, own: Own):
+    table = pd.read_csv(committed("results/ais_likelihood.csv"))
+    runs = table.set_index(["test_set", "estimator", "model"]).loc["course", "ais"]
     for name, value in _each(answer, what="sum of log p(v) over the test images").items():
-        found, scores = float(numbers(value, (), name)), sum_of_scores(name)
+        found = float(numbers(value, (), name))
+        scores = float(runs["log_likelihood"][name] + N_IMAGES * runs["log_z"][name])
         right = scores - N_IMAGES * truth(name)
         require(abs(found * N_IMAGES / right - 1) > 0.01, f"{name}: give the sum, not the mean")
         require(abs(found - scores) > N_IMAGES, f"{name}: subtract log Z once for each image")

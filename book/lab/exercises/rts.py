@@ -7,10 +7,7 @@ from .checker import Own, function, letter, number
 
 
 def walk(own: Own):
-    """Temperature indices and slopes of 200 chains, 60 sweeps each, and the right guesses.
-
-    ``k`` and ``delta`` have the shape (sweeps, chains).
-    """
+    """Temperature indices and slopes (60 sweeps, 200 chains), and the right guesses."""
     guess = own.log_z_at(line.BETAS)
     given = own.model, own.base, line.BETAS, guess, 200, 60, own.rng("walk")
     return *line.tempered(*given), guess

@@ -47,14 +47,11 @@ def principal_gaussian(images) -> LeakyRBM:
     return LeakyRBM(axes[:, kept] * np.sqrt(1 - 1 / spread[kept]), leakiness=1.0)
 
 
-@lru_cache(maxsize=1)
-def _principal_gaussian() -> LeakyRBM:
-    return principal_gaussian(cifar10_scale()(load_cifar10(full=True).train))
-
-
 MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no weight
     "standard normal": lambda: LeakyRBM(1e-9 * np.eye(N_VISIBLE, 1), leakiness=1.0),
-    "principal gaussian": _principal_gaussian,
+    "principal gaussian": lambda: principal_gaussian(
+        cifar10_scale()(load_cifar10(full=True).train)
+    ),
 } | {
     f"{name} of {n} units": partial(_of_units, kind, n)
     for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM))
@@ -110,9 +107,7 @@ def _trained_for_epochs(
     Mean log-likelihood of the first 250 of the 500 test images ("tuning") and of the others
     ("test"): log Z by AIS ("high") and by reverse AIS ("low"), with transitions that are exact for
     either model. A training that ends in no finite numbers has neither. ``largest`` bounds the
-    singular values of the leaky RBM. The seconds are those of the processor, on one thread;
-    "training_seconds" are those of the training alone. ``kernel`` is a setting of stored tasks
-    that nobody gives.
+    singular values of the leaky RBM. ``kernel`` is a setting of stored tasks that nobody gives.
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
@@ -151,7 +146,9 @@ def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: 
             trained = time.thread_time() - started
             below, above = bracket_log_z(run.rbm, images["train"][:N_START], rng=seed, **bracket)
     except (FloatingPointError, np.linalg.LinAlgError):
-        return _diverged(time.thread_time() - started), {}
+        unknown = math.nan, math.nan, (-math.inf, math.inf)  # there is no model
+        seconds = time.thread_time() - started
+        return Estimate("none", *unknown, seconds=seconds, verdict="inconclusive"), {}
     more = {"training_seconds": trained, "reverse_ess": above.ess}
     for name in ("tuning", "test"):
         log_p = run.rbm.log_density(images[name]).mean()
@@ -159,9 +156,3 @@ def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: 
         more[f"{name}_high"] = log_p - below.mean_log_z
     more |= {name: run.history[name][-1] for name in list(run.history)[1:]}
     return replace(below, seconds=time.thread_time() - started), more
-
-
-def _diverged(seconds: float) -> Estimate:
-    """What stands for an estimate if training diverged: there is no model."""
-    nothing = math.nan, math.nan, (-math.inf, math.inf)
-    return Estimate("none", *nothing, seconds=seconds, verdict="inconclusive")

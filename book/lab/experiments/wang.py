@@ -137,44 +137,34 @@ def _spread(values) -> dict[str, float]:
     return {"variance": float(values.var(ddof=1))} | ends
 
 
-@register(ESTIMATORS, "rts printed")
-def _rts_printed(
-    path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int,
-    threshold: float = 0.05, constant: str = "kept",
-):  # fmt: skip
-    """Runs of one chain, in rounds from equal guesses, each until its own stop or ``n_sweeps``."""
-    return _runs_of_rounds(path, betas, seed, n_runs, n_sweeps, round_sweeps, threshold, constant)
+def _of_rounds(anew: bool):
+    def estimator(
+        path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int,
+        threshold: float = 0.05, constant: str = "kept",
+    ):  # fmt: skip
+        """Runs of one chain, in rounds from equal guesses, until each stops or has ``n_sweeps``."""
+        started, source = time.perf_counter(), np.random.default_rng(seed)
+        begin, most = equal_guesses(path, betas, constant), n_sweeps // round_sweeps
+        runs = [
+            rounds(path, betas, begin, source, most, round_sweeps, threshold, anew)
+            for _ in range(n_runs)
+        ]
+        log_z, n_rounds, stopped = (np.array(column) for column in zip(*runs, strict=True))
+        values, sweeps = log_z + path.log_z_base, n_rounds * round_sweeps
+        result = finished(
+            "rts", float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_runs)),
+            [Check("runs that stopped", bool(stopped.all()), int(stopped.sum()), n_runs)], n_runs,
+            seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
+            log_weights=values, betas=betas,
+        )  # fmt: skip
+        more = {"stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())}
+        return result, _spread(values) | more
+
+    return estimator
 
 
-@register(ESTIMATORS, "rts printed, rounds anew")
-def _rts_anew(
-    path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int, threshold: float,
-    constant: str,
-):  # fmt: skip
-    """As the author's stored program: each round starts from v = 0 at a random temperature."""
-    settings = (n_runs, n_sweeps, round_sweeps, threshold, constant)
-    return _runs_of_rounds(path, betas, seed, *settings, anew=True)
-
-
-def _runs_of_rounds(
-    path, betas, seed, n_runs, n_sweeps, round_sweeps, threshold, constant, anew=False
-):
-    started, source = time.perf_counter(), np.random.default_rng(seed)
-    begin, most = equal_guesses(path, betas, constant), n_sweeps // round_sweeps
-    runs = [
-        rounds(path, betas, begin, source, most, round_sweeps, threshold, anew)
-        for _ in range(n_runs)
-    ]
-    log_z, n_rounds, stopped = (np.array(column) for column in zip(*runs, strict=True))
-    values, sweeps = log_z + path.log_z_base, n_rounds * round_sweeps
-    result = finished(
-        "rts", float(values.mean()), float(values.std(ddof=1) / np.sqrt(n_runs)),
-        [Check("runs that stopped", bool(stopped.all()), int(stopped.sum()), n_runs)], n_runs,
-        seconds=time.perf_counter() - started, n_chains=n_runs, n_sweeps=int(sweeps.max()),
-        log_weights=values, betas=betas,
-    )  # fmt: skip
-    more = {"stopped": int(stopped.sum()), "mean_sweeps": float(sweeps.mean())}
-    return result, _spread(values) | more
+# In the author's stored program each round begins anew: from v = 0, at a random temperature.
+ESTIMATORS |= {"rts printed": _of_rounds(False), "rts printed, rounds anew": _of_rounds(True)}
 
 
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float, anew=False):

@@ -12,6 +12,7 @@ from .. import judge, tables
 from .. import measured as ms
 from ..measured import Measured
 from ..page import over
+from ..tables import listed
 from ..verdicts import Verdict, depends, together
 from .runs import (
     BASES,
@@ -22,14 +23,13 @@ from .runs import (
     found,
     labelled,
     largest_steps,
-    listed,
     papers_name,
     pooled,
     printed_ess,
 )  # fmt: skip
 
 PAYS = {"matters": 1.1, "reason": "the cost of the pilot at K = 1,000"}
-ONE_RUN = {"alpha": judge.FEW}  # of ESS: one run, or a few, stand behind a number
+ONE_RUN = {"alpha": ms.FEW}  # of ESS: one run, or a few, stand behind a number
 CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
 STEPS = (1000, 3000, 10_000, 30_000, 100_000)
@@ -59,23 +59,14 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
     gains = {rival: gain for rival, gain in gains.items() if gain is not None}
     if not gains:
         return None
-    if _full(runs, model, base):
+    equal = ess(found(runs, model, "LINEAR", base=base))
+    if equal is not None and math.exp(equal.value) > CEILING:
         return judge.left_open(name, "equal steps already have 95% of the largest possible ESS")
     each = {r: judge.effect(name, x, direction=1, **PAYS, **ONE_RUN) for r, x in gains.items()}
     found_here = together(each)
     if found_here.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
         return judge.left_open(name, "GMS13 was not run on this training", ours=found_here.ours)
     return found_here
-
-
-def _full(runs, model: str, base: str) -> bool:
-    equal = ess(found(runs, model, "LINEAR", base=base))
-    return equal is not None and math.exp(equal.value) > CEILING
-
-
-def _priced(verdict: Verdict, price: str) -> Verdict:
-    """An open verdict with what would decide it."""
-    return verdict._replace(note=price) if verdict.outcome == judge.OPEN else verdict
 
 
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
@@ -98,7 +89,7 @@ def highest_ess(runs) -> Verdict:
         f"Its ESS is above that of LINEAR {listed(counts)}, counting all trainings.",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return _priced(verdict, "nine trainings of each model would decide, in 6.5 h on two cores")
+    return verdict.if_open("nine trainings of each model would decide, in 6.5 h on two cores")
 
 
 def uncapped(runs) -> Verdict:
@@ -121,7 +112,7 @@ def uncapped(runs) -> Verdict:
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
     price = "one of nine trainings of each model may show a fall, in 6.5 h on two cores"
-    return _priced(verdict, price).said(
+    return verdict.if_open(price).said(
         f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
         f"The cap of 0.009 binds on {len(ours)} of {len(steps)} pairs of model and base.",
     )
@@ -141,7 +132,7 @@ def gms13_below(runs) -> Verdict:
     )
     price = "about 13.5 h on two cores would decide, with nine trainings of each small model and "
     price += "five seeds on PCD(500); the models with 500 units were not run from own biases"
-    return _priced(verdict, price)
+    return verdict.if_open(price)
 
 
 def ahead_on_500(runs) -> Verdict:
@@ -156,7 +147,7 @@ def ahead_on_500(runs) -> Verdict:
         "pcd_500, cd1_500, cd25_500",
     )
     price = "five seeds from the base rate would decide on PCD(500), in 7 h on two cores; "
-    return _priced(verdict, price + "for CD1(500) and CD25(500) we would need other models")
+    return verdict.if_open(price + "for CD1(500) and CD25(500) we would need other models")
 
 
 def printed_gains(models) -> str:
@@ -186,7 +177,7 @@ def gains_less(runs, truths) -> Verdict:
         ", ".join(pair),
     )
     price = "two hours of runs from own biases on both models, with new pilots, would decide"
-    return _priced(verdict, price)
+    return verdict.if_open(price)
 
 
 def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
@@ -234,7 +225,8 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
             ratios += [f"{math.exp(ratio.value):.2f} times"] * (rival == "LINEAR")
         cases[base] = together(parts)
-        nearest = sum(_nearest(by, truths[m]) for m, by in every)
+        off = [{x: abs(by[x]["log_z"].iloc[0] - truths[m]) for x in by} for m, by in every]
+        nearest = sum(min(of, key=of.get) == "VAROPT0.009" for of in off)
         said = " and ".join(f"that of {rival} in {n}" for rival, n in wins_of.items())
         counted.append(
             f"Of {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is nearer to "
@@ -245,11 +237,6 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
         f"VAROPT0.009; from {NAMED[BASES[1]]}, {ratios[1]}."
     )
     return _on_the_base(cases).said(ours, " ".join(counted), ", ".join(TWENTY))
-
-
-def _nearest(by, truth: float) -> bool:
-    off = {label: abs(rows["log_z"].iloc[0] - truth) for label, rows in by.items()}
-    return min(off, key=off.get) == "VAROPT0.009"
 
 
 def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
@@ -273,7 +260,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         ", ".join(models),
     )
     price = "two more hours of runs from own biases, with K of 10,000 or more, would decide"
-    return _priced(verdict, price)
+    return verdict.if_open(price)
 
 
 def _on_the_base(cases: dict[str, Verdict]) -> Verdict:

@@ -33,18 +33,6 @@ SCHEDULES = {
 SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
-def listed(items) -> str:
-    """Items with commas, and "and" before the last.
-
-    Examples
-    --------
-    >>> listed("abc"), listed(["a"])
-    ('a, b and c', 'a')
-    """
-    items = [*items]
-    return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
-
-
 def papers_name(model: str) -> str:
     """A model in the paper's words.
 

@@ -17,8 +17,9 @@ from .. import judge
 from .. import measured as ms
 from ..measured import Measured
 from ..page import over
+from ..tables import listed
 from ..verdicts import Verdict, depends, together
-from .runs import BASES, TWENTY, found, listed, papers_name, printed_ess, printed_spread, variance
+from .runs import BASES, TWENTY, found, papers_name, printed_ess, printed_spread, variance
 
 TENDS = {"margin": 1.25, "reason": "a change of 12% in the standard error"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}

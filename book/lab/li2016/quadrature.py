@@ -63,7 +63,6 @@ def stationary_law(norm: float, leakiness: float) -> tuple[np.ndarray, np.ndarra
 
 
 def model_density(u, norm: float, leakiness: float) -> np.ndarray:
-    """The density of the model at u."""
     return np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
 
 

@@ -233,7 +233,7 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
 def _of_trainings(claim: str, limits: dict) -> dict[str, Verdict]:
     """Each measured on a few trainings, against its limit."""
     return {
-        name: judge.bound(claim, x, n_trainings=int(x.n), alpha=judge.FEW, **limit)
+        name: judge.bound(claim, x, n_trainings=int(x.n), alpha=ms.FEW, **limit)
         for name, (x, limit) in limits.items()
     }
 

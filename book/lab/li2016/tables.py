@@ -199,7 +199,7 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
         "deviations agree to the printed digit.",
     )
     rough = "no run of ours decides, because two printed decimals are too coarse"
-    return [energy, leaky._replace(note=rough) if leaky.outcome == judge.OPEN else leaky]
+    return [energy, leaky.if_open(rough)]
 
 
 def comparisons(table: pd.DataFrame) -> list[Verdict]:

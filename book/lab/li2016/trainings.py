@@ -74,7 +74,7 @@ class Trainings:
         if min(map(len, counts)) < 2 or not np.isfinite(np.concatenate(counts)).all():
             return judge.left_open(claim, "fewer than two complete training runs of a kind")
         n = min(map(len, counts))
-        told = {"direction": +1, "unit": "nats", "n_trainings": n, "alpha": judge.FEW} | size
+        told = {"direction": +1, "unit": "nats", "n_trainings": n, "alpha": ms.FEW} | size
         ends = {
             f"{end} end": judge.effect(claim, self.ahead(one, other, end), **told) for end in ENDS
         }
@@ -139,12 +139,8 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
         "(paper: by about +300 nats).",
         words="The Bernoulli-Gaussian RBM has 500 units.",
     )
-    if tuning.outcome == judge.OPEN:
-        price = (
-            "a hundred training runs each of CD-20 and CD-40 would show a difference of two nats"
-        )
-        tuning = tuning._replace(note=f"{price} and take 1.3 h on two cores")
-    return [ahead, tuning]
+    price = "a hundred training runs each of CD-20 and CD-40 would show a difference of two nats "
+    return [ahead, tuning.if_open(price + "and take 1.3 h on two cores")]
 
 
 def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
@@ -165,8 +161,7 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
     for judged in (leaky, order):
         cases = {b: {n: judged(x) for n, x in some.items()} for b, some in bounds.items()}
         found = depends("the bound on the singular values", cases)
-        note = f"{found.note}; {price}" if found.outcome == judge.OPEN else found.note
-        verdicts.append(found._replace(note=note))
+        verdicts.append(found.if_open(f"{found.note}; {price}"))
     by_bound = {b: some["100 units"].ahead(LEAKY, CD).value for b, some in bounds.items()}
     mix = {n: runs.ahead(MIX, CD) for n, runs in bounds["0.9999"].items()}
     return [
@@ -200,7 +195,7 @@ def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
     for i, name in enumerate((MIX, LEAKY)):
         found = [x.ahead(name, CD) for x in runs.values()]
         values = np.array([x.value for x in found])
-        ends = np.array([x.interval(judge.FEW) for x in found]).T
+        ends = np.array([x.interval(ms.FEW) for x in found]).T
         at = np.arange(len(runs)) + 0.2 * i - 0.1
         right.errorbar(values, at, xerr=np.abs(ends - values), color=(BLUE, ORANGE)[i], fmt="o",
                        ms=4, capsize=3, label=name.removeprefix("leaky, "))  # fmt: skip

@@ -192,9 +192,6 @@ def _without_interrupts():
     A terminal sends it to all processes. Those that this one started end with it; by themselves
     each of them would print its traceback. An interrupt inside comes afterwards.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
     from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # which would unblock it

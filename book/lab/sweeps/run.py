@@ -1,10 +1,8 @@
-"""Sweeps: many tasks, resumable, on one machine or on a Dask cluster.
+"""A sweep of any function: keys of tasks, the table (CSV), the store of results (SQLite).
 
 A task is a mapping of plain values, and its result a pure function of it. Its key is a hash of the
 task and of a version that is raised when results change: most changes of the code leave every digit
-as it is (a test holds small results of that version fixed). A result goes into the store as soon as
-it arrives, so a run can be killed at any moment and started again. What the table of the sweep
-holds already, such as one that is committed, is never computed again.
+as it is (a test holds small results of that version fixed).
 """
 
 import contextlib
@@ -325,7 +323,6 @@ class ResultsStore(contextlib.AbstractContextManager):
         self._connection.close()
 
     def records(self) -> dict[str, Record]:
-        """Everything stored, by key."""
         return dict(self._found)
 
     def put(self, records: Iterable[Record]) -> None:

@@ -7,7 +7,7 @@ defaults are in the keys of stored results: a new one goes to a new name.
 
 import inspect
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -57,8 +57,6 @@ def settings_of(function) -> dict:
 # models and bases ---------------------------------------------------------------------------
 
 MODELS: dict[str, Any] = {  # made by a function; all others are read from files
-    f"orthogonal {n}": partial(testsystems.orthogonal_leaky_rbm, 3072, n) for n in (5, 10, 20, 30)
-} | {
     "two gaussians": testsystems.two_gaussians,
     "ww_domain": ww_domain,
 }

@@ -38,7 +38,6 @@ def printed_correlations() -> pd.DataFrame:
 
 
 def printed_error(model: str, method: str) -> float:
-    """Error of a printed mean."""
     return float(printed(method).loc[model, "logz"]) - truth(model)
 
 

@@ -1,7 +1,4 @@
-"""The claims of the report, each judged by its own measure over every reading.
-
-A function a claim, or a printed table; each gives verdicts with our value and the effect in words.
-"""
+"""The claims of the report, each judged by its own measure over every reading."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ import pandas as pd
 from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.experiments.wang import CONSTANTS
-from rbmbook.page import on_each, one, pick, pm, published
-from rbmbook.tables import number
-from rbmbook.verdicts import Verdict
+from rbmbook.page import one, pick, pm, published
+from rbmbook.tables import listed, number
+from rbmbook.verdicts import Verdict, depends, together
 
 from . import MODELS, PRINTED_RUNS, over, printed, printed_correlations, programs, truth
 from .programs import Stored, converged, rmse_of, rmse_over
@@ -36,11 +33,6 @@ IN_WORDS = {
 
 def _named(base: str) -> str:
     return {"base rate": "the base rate", "zero": "zeros"}.get(base, base)
-
-
-def _listed(items) -> str:
-    *most, last = items
-    return f"{', '.join(most)} and {last}"
 
 
 def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
@@ -95,8 +87,8 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
         return found | {"no closer with more points": judge.equivalence(name, gain, **ten)}
 
     what = "what follows a rejected proposal and how wide the proposals are"
-    found = judge.depends(what, {how: parts(how) for how in LONG_RUN})
-    said = _listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
+    found = depends(what, {how: parts(how) for how in LONG_RUN})
+    said = listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
     wrong = "The sampler as described misses the true 0.5 by 0.15 or more in every reading."
     models = "none: a Gaussian in two dimensions"
     return found.said(f"The mean correlation is {said}.", wrong, models)
@@ -110,9 +102,7 @@ def rows(
     def judged(model):
         name = f"wang-{method.lower()}-{model}"
         found = programs.over_readings(name, method, pick(readings, model=model))
-        is_open = found.outcome == judge.OPEN
-        note = f"{found.note}; needed to decide: {price}"
-        return found._replace(note=note) if is_open and price else found
+        return found.priced(price) if price else found
 
     return _by_model(judged, words)
 
@@ -141,7 +131,7 @@ def ais_finer(runs: Stored) -> Verdict:
         return f"{few:+.2f} and {many:+.2f} nats from {_named(base)}".replace("-", "−")
 
     both = ("base rate", "own biases")
-    found = judge.depends("the base", grid(finer, base=both))
+    found = depends("the base", grid(finer, base=both))
     said = "With 10,000 and 60,000 temperatures, the mean errors on h500 are "
     said += f"{', and '.join(map(off, both))}."
     why = "With six to ten times as many temperatures, the error is smaller on every model."
@@ -190,7 +180,7 @@ def tap_constant(runs: Stored) -> Verdict:
     falls_by = ", ".join(map(number, three / two))
     said = f"The printed variances of TAP3 over those of TAP2, h10 to h500, are {falls_by}."
     what = "where a call starts and when it stops"
-    found = judge.together({part: judge.depends(what, cases) for part, cases in parts.items()})
+    found = together({part: depends(what, cases) for part, cases in parts.items()})
     words = "So the printed variance falls with the order on two of four models. In our calls, the "
     words += "error is constant from uniform starts only, and on three of four models."
     return found.said(said, words, THEIRS)
@@ -209,7 +199,7 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
     such = f"{len(soon)} of {len(cases)} cases"
     said = f"At least half of the calls settle within 50 updates in {such}."
-    found = judge.depends("the model and the tolerance", cases)
+    found = depends("the model and the tolerance", cases)
     return found.said(said, f"These are: {'; '.join(soon)}.", THEIRS)
 
 
@@ -235,13 +225,13 @@ def rts_base(runs: Stored) -> Verdict:
         return f"{high if low == high else f'{low} to {high}'} from {_named(base)}"
 
     parts = {
-        "zeros do not converge": judge.depends(what, grid(fails, (*FEW, "h100"), **where)),
-        "counts + 5 converge better": judge.depends(what, grid(better, ["h10"], **where)),
+        "zeros do not converge": depends(what, grid(fails, (*FEW, "h100"), **where)),
+        "counts + 5 converge better": depends(what, grid(better, ["h10"], **where)),
     }
     both = f"{span('zero')} and {span('counts + 5')}"
     said = f"The share of runs that converge on h10 is {both}, depending on N and Tlimit."
     why = "From zeros, no run on h10, h20 or h100 ends near log Z."
-    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+    return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
@@ -275,15 +265,16 @@ def base_term(runs: Stored) -> Verdict:
 
     sooner = {m: sweeps_to_stop(runs, m) for m in FEW}
     of_sams = grid(divided, rbm_a=RBM_A) | grid(without, what=["the energy taken out"])
+    of_rts = {m: judge.effect(name, x, **fifth) for m, x in sooner.items()}
     parts = {
-        "RTS, sweeps until it stops": on_each(sooner, lambda _, x: judge.effect(name, x, **fifth)),
-        "SAMS, error": judge.depends("the base", of_sams),
+        "RTS, sweeps until it stops": together(of_rts),
+        "SAMS, error": depends("the base", of_sams),
     }
-    said = _listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
+    said = listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
     why = "So RTS stops no sooner. SAMS ends 47 to 474 nats off, whether Z_A or the energy of "
     why += "RBM A is divided out."
     ours = f"With the division, RTS makes {said} times as many sweeps before it stops."
-    found = judge.together(parts, ours=ours)
+    found = together(parts, ours=ours)
     return found.said(words=why, models=THEIRS)
 
 
@@ -302,7 +293,7 @@ def rts_threshold(runs: Stored) -> Verdict:
 
     def every(judged, models, lengths):
         cases = grid(judged, models, round_sweeps=lengths, constant=CONSTANTS)
-        return judge.depends("N and the constant", cases)
+        return depends("N and the constant", cases)
 
     def span(t):
         of_h10 = pick(runs.rts, model="h10", n_temperatures=99, threshold=t).to_dict("records")
@@ -315,7 +306,7 @@ def rts_threshold(runs: Stored) -> Verdict:
     }
     said = f"The RMSE on h10 is {span(0.05)} nats at Tlimit = 0.05 and {span(0.01)} nats at 0.01."
     why = "A tight threshold makes the result right; the base decides whether the loop ends at all."
-    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+    return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def rts_units(runs: Stored) -> Verdict:
@@ -329,8 +320,8 @@ def rts_units(runs: Stored) -> Verdict:
     pairs = ("h10 minus h100", "h10 minus h500", "h20 minus h500")
     cases = grid(fewer, pairs, round_sweeps=ROUNDS, constant=CONSTANTS)
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
-    said = _listed(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
-    found = judge.depends("N and the constant", cases)
+    said = listed(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
+    found = depends("N and the constant", cases)
     said = f"The number of runs that stop at Tlimit = 0.05 is {said}."
     return found.said(said, "All lengths N of a round are counted together.", THEIRS)
 
@@ -347,7 +338,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
     def errors(model):
         of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
         of_rts = rmse_of(programs.fitting(runs.rts, model))
-        ais = _listed(of_ais)
+        ais = listed(of_ais)
         return f"On {model}, the RMSE of RTS is {of_rts:.2f} nats; that of AIS is {ais}."
 
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
@@ -379,7 +370,7 @@ def sams_local(runs: Stored) -> Verdict:
     said = "After 30,000 sweeps from counts + 5, the RMSE on h10 is "
     said += f"{local:.1f} nats with local jumps and {jumps:.2f} nats with global jumps."
     why = "Local jumps are slower from counts + 5 and own biases; from zeros, both are far off."
-    return judge.depends("the base", cases).said(said, why, THEIRS)
+    return depends("the base", cases).said(said, why, THEIRS)
 
 
 def common_walks(runs: Stored) -> list[str]:
@@ -406,14 +397,15 @@ def sams_units(runs: Stored) -> Verdict:
 
     apart = {m: ms.difference(mean("SAMS", m), mean("AIS", m)) for m in MODELS}
     grown = {r: grow(r) for r in common_walks(runs)}
+    near = {m: judge.equivalence(name, x, **A_NAT) for m, x in apart.items()}
     parts = {
-        "near AIS, as printed": on_each(apart, lambda _, x: judge.equivalence(name, x, **A_NAT)),
-        "growth of error and variance": judge.depends("the reading", grown),
+        "near AIS, as printed": together(near),
+        "growth of error and variance": depends("the reading", grown),
     }
-    differences = _listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
+    differences = listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
     said = f"On h10 to h500, the printed SAMS minus the printed AIS is {differences} nats."
     why = "So the two are 8 to 52 nats apart on three of four models."
-    return judge.together(parts, ours=said).said(words=why, models=THEIRS)
+    return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def most_accurate(runs: Stored) -> Verdict:
@@ -427,10 +419,10 @@ def most_accurate(runs: Stored) -> Verdict:
             good = judge.equivalence(name, programs.mean_error(ours), **A_NAT)
             better = judge.effect(name, rmse_over(ours, row), direction=-1)
             case = f"AIS from {_named(base)} against {method}, {row['reading']}"
-            found = judge.together({"mean error": good, f"RMSE over that of {method}": better})
+            found = together({"mean error": good, f"RMSE over that of {method}": better})
             cases.setdefault(case, {})[model] = found
     off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
-    errors = {b: _listed(f"{x:+.2f}" for x in e) for b, e in off.items()}
+    errors = {b: listed(f"{x:+.2f}" for x in e) for b, e in off.items()}
     said = "; ".join(f"{text} from {_named(b)}" for b, text in errors.items())
     said = f"The mean errors of AIS on h10 to h500, in nats, are {said}.".replace("-", "−")
     why = "AIS errs by about a nat or less from the base rate and counts + 5, by 10 nats on h20 "
@@ -459,14 +451,14 @@ def tap_largest(runs: Stored) -> Verdict:
         for k in (*methods, "TAP (")
     }
     theirs = np.array([off[k] for k in methods])
-    by = {k: _listed(f"{x:.2f}" for x in off[k]) for k in ("TAP (", "SAMS")}
+    by = {k: listed(f"{x:.2f}" for x in off[k]) for k in ("TAP (", "SAMS")}
     said = "The printed errors on h10 to h500, in nats, are "
     said += f"{by['TAP (']} for TAP; they are {by['SAMS']} for SAMS."
     larger_in_print = judge.compare(np.broadcast_to(off["TAP ("], theirs.shape), ">", theirs)
     why = "the printed TAP is nearer to log Z than the printed SAMS on three of four models"
     parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why)}
-    parts["by the printed programs"] = judge.depends("the reading", others)
-    return judge.together(parts, ours=said).said(models=THEIRS)
+    parts["by the printed programs"] = depends("the reading", others)
+    return together(parts, ours=said).said(models=THEIRS)
 
 
 def rts_worst(runs: Stored) -> Verdict:
@@ -486,7 +478,7 @@ def rts_worst(runs: Stored) -> Verdict:
     said = f"After 40,000 sweeps with the constant kept, the RMSEs of RTS and SAMS are {said}."
     why = "With the constant dropped, SAMS is worse than RTS on h10 and h20. AIS and TAP do not "
     why += "iterate guesses, so of the four only these two are compared."
-    found = judge.depends("the number of sweeps and the constant", cases)
+    found = depends("the number of sweeps and the constant", cases)
     return found.said(said, why, THEIRS)
 
 
@@ -500,7 +492,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     loops, walks = ([k for k in every if k.startswith(x)] for x in ("RTS", "SAMS"))
 
     def less(a, b):
-        return judge.effect(name, ms.ratio(a, b), direction=-1, alpha=judge.FEW)
+        return judge.effect(name, ms.ratio(a, b), direction=-1, alpha=ms.FEW)
 
     def quicker(a, b):
         return {f"{n} units": less(spent[n, a], spent[n, b]) for n in units}
@@ -509,7 +501,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
         return spent[n, "AIS"] / n_temperatures[f"h{n}"]
 
     def within(seconds, n, program):
-        return judge.bound(name, spent[n, program], at_most=seconds, unit="s", alpha=judge.FEW)
+        return judge.bound(name, spent[n, program], at_most=seconds, unit="s", alpha=ms.FEW)
 
     def span(n, programs):
         low, *_, high = sorted(spent[n, k].mean() for k in programs)
@@ -519,13 +511,13 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     times = (f"{k}, {n}: {v.effect:.2f} times" for k in walks for n, v in faster[k].items())
     grows = {f"{a} to {b} units": less(*map(by_temperature, (a, b))) for a, b in pairwise(units)}
     parts = {
-        "AIS slower with more units, per temperature": judge.together(grows),
-        "SAMS faster than AIS": judge.depends(sweeps, faster)._replace(ours="; ".join(times)),
-        "SAMS within 30 s": judge.depends(sweeps, {k: within(30, max(units), k) for k in walks}),
-        "TAP within 1 s": judge.together({f"{n} units": within(1, n, "TAP3") for n in units}),
+        "AIS slower with more units, per temperature": together(grows),
+        "SAMS faster than AIS": depends(sweeps, faster)._replace(ours="; ".join(times)),
+        "SAMS within 30 s": depends(sweeps, {k: within(30, max(units), k) for k in walks}),
+        "TAP within 1 s": together({f"{n} units": within(1, n, "TAP3") for n in units}),
     }
     for rival in ("AIS", loops[0], walks[0]):
-        parts[f"TAP faster than {rival}"] = judge.together(quicker("TAP3", rival))
+        parts[f"TAP faster than {rival}"] = together(quicker("TAP3", rival))
     said = "; ".join(
         f"{n} units: TAP3 {spent[n, 'TAP3'].mean():.3f}, AIS {spent[n, 'AIS'].mean():.2f}, "
         f"RTS {span(n, loops)}, SAMS {span(n, walks)}"
@@ -534,4 +526,4 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     why = "TAP is the fastest. Whether SAMS is faster than AIS depends on the number of sweeps of "
     why += "SAMS. One temperature of AIS takes longer with more units."
     models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
-    return judge.together(parts).said(f"Processor seconds: {said}.", why, models)
+    return together(parts).said(f"Processor seconds: {said}.", why, models)

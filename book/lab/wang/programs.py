@@ -18,8 +18,8 @@ import pandas as pd
 
 from rbmbook import judge
 from rbmbook import measured as ms
-from rbmbook.page import off, pick, stored
 from rbmbook.page import over as over_other
+from rbmbook.page import pick, stored
 from rbmbook.tables import number, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
@@ -99,7 +99,6 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
 
 
 def mean(row) -> ms.Measured:
-    """Of the runs of a reading."""
     return ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
 
 
@@ -166,13 +165,14 @@ def rmse_of(row) -> float:
 
 
 def rmse_over(top, bottom) -> ms.Measured:
-    """Ratio of the RMSEs of two readings."""
     return over_other(rmse(top), rmse(bottom))
 
 
 def mean_error(row) -> ms.Measured:
     """Mean error of the runs of a reading; an error of the reference value counts."""
-    return off(mean(row), reference()[row["model"]])
+    ours, known = mean(row), reference()[row["model"]]
+    error = float(np.hypot(ours.std_error, known.std_error))
+    return ours._replace(value=ours.value - known.log_z, std_error=error)
 
 
 # calls of TAP --------------------------------------------------------------------------------
@@ -191,7 +191,6 @@ def calls(runs: pd.DataFrame, model: str, order: int, **reading) -> pd.DataFrame
 
 
 def first_calls(runs: pd.DataFrame, model: str, order: int = 3) -> pd.Series:
-    """log Z by the first reading."""
     return calls(runs, model, order, **FIRST)["log_z"]
 
 
