@@ -54,11 +54,12 @@ thead { display: table-header-group; } tr { break-inside: avoid; }
 td:last-child { width: 15%; } caption { text-align: left; padding: 0.3em 0; }
 """
 MEANING = (
-    "A claim allows a region for an effect, and independent repeats of ours give an interval of "
-    "it. The claim is reproduced if all of the interval lies in the region, contradicted if all of "
-    "it lies outside, and open if the interval overlaps both. It depends if the source leaves a "
-    'setting open with which it is reproduced, and with another contradicted. Margins of "no '
-    'difference" are stated beforehand, with a reason.'
+    "A claim says in which region an effect lies, and our independent repeats give an interval for "
+    "the effect. The claim is reproduced if the whole interval lies in the region, contradicted if "
+    'all of it lies outside, and open if the interval overlaps both. The outcome is "depends" if '
+    "the source leaves a setting open, and the claim is reproduced with one value of the setting "
+    'and contradicted with another. Margins of "no difference" were stated beforehand, with a '
+    "reason."
 )
 
 
