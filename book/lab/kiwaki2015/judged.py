@@ -128,10 +128,10 @@ def gms13_below(runs) -> Verdict:
     ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
         f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS.",
-        "The range is that of six models. From own biases, single runs give too uncertain an ESS.",
+        "The range is that of six models. From own biases, most ESS are too uncertain to decide.",
     )
-    price = "about 13.5 h on two cores would decide, with nine trainings of each small model and "
-    price += "five seeds on PCD(500); the models with 500 units were not run from own biases"
+    price = "nine trainings of each small model and five seeds on PCD(500) would decide, in about "
+    price += "13.5 h on two cores"
     return verdict.if_open(price)
 
 
@@ -229,8 +229,8 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
         nearest = sum(min(of, key=of.get) == "VAROPT0.009" for of in off)
         said = " and ".join(f"that of {rival} in {n}" for rival, n in wins_of.items())
         counted.append(
-            f"Of {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is nearer to "
-            f"log Z than {said}, and its estimate is the nearest of the three in {nearest}."
+            f"In {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is better than "
+            f"{said}. VAROPT0.009 has the best estimate of the three schedules in {nearest}."
         )
     ours = (
         f"From {NAMED[BASES[0]]}, the bound of LINEAR is {ratios[0]} as far from log Z as that of "
