@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers_models import on_threads, quiet
+from scipy import stats
 
 import rbmlib as rl
 from rbmlib import Estimate, plot
@@ -206,3 +207,11 @@ def test_figures_show_the_run_and_the_bracket():
         rl.exact(path.rbm).plot()
     with pytest.raises(ValueError, match="estimates is empty"):
         plot.bracket([])
+
+
+def test_groups_are_compared_on_both_sides():
+    """Each comparison fails by chance as often as one of three standard errors does."""
+    rbm = rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0)
+    run = quiet(rl.sams, rl.GeometricPath(rbm), rl.schedules.linear(5), 20, 400, 0, n_groups=10)
+    (halves,) = (check for check in run.checks if check.name.startswith("halves"))
+    assert 2 * stats.t.sf(halves.limit, 9) == pytest.approx(2 * stats.norm.sf(3), rel=1e-3)

@@ -205,3 +205,13 @@ def test_what_cannot_be_counted_is_tempered_and_says_so():
     assert draws.states.shape == (150, 60)
     assert repr(draws).startswith("<150 states of 60 units, of tempered chains, ")
     np.testing.assert_array_equal(draws.states, rl.sample(rbm, 150, rng=0).states)
+
+
+def test_exact_samples_of_a_density_beyond_exp():
+    """Five units that are on add 2,000 nats to each log-density, and change nothing else."""
+    weights = np.zeros((6, 2))
+    weights[0] = 3.0
+    rbm = BernoulliRBM(weights, [-3.0, *[400.0] * 5], [-1.0, -1.0])
+    on, off = np.exp(-3) * (1 + np.exp(2)) ** 2, (1 + np.exp(-1)) ** 2
+    mean = rbm.exact_samples(4000, 1)[:, 0].mean()
+    assert abs(mean - on / (on + off)) < 0.04

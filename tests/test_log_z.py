@@ -289,3 +289,10 @@ def test_the_second_base_is_another_than_the_first():
         assert made.of_data == of_data
         assert np.array_equal(first, rl.base_rate(data)) == of_data
         assert not np.array_equal(first, second)
+
+
+def test_the_ess_with_nothing_added_is_that_of_the_weights():
+    run = rl.ais(rl.GeometricPath(coupled_rbm()), rl.schedules.linear(50), 500, 0)
+    same = runs_of._with(run, run.log_weights, (-np.inf, 0.0))
+    assert same.log_z == pytest.approx(run.log_z)
+    assert same.ess == pytest.approx(run.ess, rel=0.01)

@@ -108,6 +108,11 @@ def test_bounds_that_cross_bound_nothing():
     assert of_runs(backward=lower).upper_end == np.inf
 
 
+def test_a_reverse_run_below_the_first_bounds_nothing_and_one_above_does():
+    assert of_runs(backward=run(10.4)).upper_end == pytest.approx(10.4 + np.log(80))
+    assert of_runs(backward=run(9.6)).upper_end == np.inf
+
+
 def test_a_seed_is_given_or_drawn_from_what_was():
     assert _seed(5) == 5
     drawn = [_seed(np.random.default_rng(3)) for _ in range(2)]
