@@ -28,11 +28,16 @@ def neighbours(keys, rows, factors, own, other, out):
     """
     n_units, n_other = rows.shape
     y, on, product = np.empty(n_other), np.empty(n_units), np.empty(n_units)
-    largest = max(np.abs(rows).max(), LARGEST / FACTORS)
-    chunk, total = max(1, int(LARGEST / largest)), rows.sum(axis=1)
+    total, largest = np.zeros(n_units), LARGEST / FACTORS
+    for j in range(n_units):  # loops, since `sum` along an axis takes three seconds to compile
+        for i in range(n_other):
+            total[j] += rows[j, i]
+            largest = max(largest, abs(rows[j, i]))
+    chunk = max(1, int(LARGEST / largest))
     for state in range(keys.shape[0]):
         linear = 0.0
-        y[:] = other
+        for i in range(n_other):
+            y[i] = other[i]
         for j in range(n_units):
             on[j] = (keys[state, j >> 6] >> (np.uint64(j) & WORD)) & np.uint64(1)
             if on[j] > 0:
@@ -90,7 +95,8 @@ def insert(keys, values, table, stored, logs, n):
         slot = _slot(keys[k], table, stored)
         if table[slot] < 0:
             table[slot] = n
-            stored[n] = keys[k]
+            for word in range(keys.shape[1]):  # a slice would take seconds more to compile
+                stored[n, word] = keys[k, word]
             logs[n] = values[k]
             n += 1
     return n

@@ -203,12 +203,16 @@ def moments(delta, weights, betas, a, member, second):
                 weighted[n, k] = weights[begin + n] * w[n, k]
                 first[k] += weighted[n, k]
         low, high = 0, n_states
-        if second and n_states > MANY:
-            used = np.flatnonzero(w.sum(axis=0))
-            low, high = used[0], used[-1] + 1
+        while second and n_states > MANY and not w[:, low].any():
+            low += 1
+        while second and n_states > MANY and not w[:, high - 1].any():
+            high -= 1
         if second:
             some = np.ascontiguousarray(weighted[:, low:high]).T
-            products[low:high, low:high] += np.dot(some, np.ascontiguousarray(w[:, low:high]))
+            found = np.dot(some, np.ascontiguousarray(w[:, low:high]))
+            for k in range(high - low):  # a sum of slices would take seconds more to compile
+                for other in range(high - low):
+                    products[low + k, low + other] += found[k, other]
     return objective, first, products
 
 

@@ -200,5 +200,6 @@ def layer(scale, slope, offset) -> Layer:
 def layer_at_one(scale, bias):
     """The layer whose biases at beta = 1 are given."""
     slope = np.zeros(LANES * n_words(bias.size), f32)
-    slope[: bias.size] = bias
+    for j in range(bias.size):  # a slice would take seconds more to compile
+        slope[j] = bias[j]
     return Layer(bias.size, scale, slope, np.zeros(slope.size, f32))

@@ -125,9 +125,12 @@ def _add_up(weights):
         store(totals, WIDTH * block + LANES, b - d)
         for sums in (a, b, c, d):
             store(reach, 0, sums)
-            fits &= reach.max() < MAX_SUM
+            for one in reach:
+                fits &= one < MAX_SUM
         store(largest, 0, most)
-        weights.by_two[block] = 2 * i32(largest.max()) < 2**15
+        weights.by_two[block] = True
+        for one in largest:
+            weights.by_two[block] &= 2 * i32(one) < 2**15
     return fits
 
 
