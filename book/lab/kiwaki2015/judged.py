@@ -85,11 +85,11 @@ def highest_ess(runs) -> Verdict:
     ours = {m: 1000 * math.exp(ess(found(runs, m, "VAROPT0.009")).value) for m in TWENTY}
     each = listed(f"{x:.0f} on {papers_name(m)}" for m, x in ours.items())
     verdict = depends(UNSTATED, cases).said(
-        f"From the base rate, VAROPT0.009 has an ESS of {each}.",
-        f"Its ESS is above that of LINEAR {listed(counts)}, counting all trainings.",
+        f"The ESS of VAROPT0.009 from the base rate is {each}.",
+        f"Over all trainings, this schedule has a larger ESS than LINEAR {listed(counts)}.",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return verdict.if_open("nine trainings of each model would decide, in 6.5 h on two cores")
+    return verdict.if_open("nine trainings of each model would decide (6.5 h on two cores)")
 
 
 def uncapped(runs) -> Verdict:
@@ -98,23 +98,23 @@ def uncapped(runs) -> Verdict:
     The claim is that it can, so one model shows it and none contradicts it.
     """
     name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
-    none = judge.left_open(name, "VAROPT falls below LINEAR on none of them")
+    none = judge.left_open(name, "VAROPT falls below LINEAR on none")
     cases, ours = {"our models": none}, []
     for row in steps[steps["largest_step"] > 9].itertuples():
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
         holds = _gain(runs, row.model, row.base, "VAROPT0.009", "LINEAR")
         parts = {
-            "VAROPT without a cap falls": judge.effect(name, falls, direction=1, **PAYS),
-            "VAROPT0.009 does not": judge.bound(name, holds, at_least=0.9),
+            "LINEAR over VAROPT": judge.effect(name, falls, direction=1, **PAYS),
+            "VAROPT0.009 over LINEAR": judge.bound(name, holds, at_least=0.9),
         }
         cases[f"{papers_name(row.model)}, {row.base}"] = together(parts)
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    price = "one of nine trainings of each model may show a fall, in 6.5 h on two cores"
+    price = "nine trainings of each model might show a fall (6.5 h on two cores)"
     return verdict.if_open(price).said(
         f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
-        f"The cap of 0.009 binds on {len(ours)} of {len(steps)} pairs of model and base.",
+        f"The cap of 0.009 binds for {len(ours)} of {len(steps)} pairs of a model and a base.",
     )
 
 
@@ -127,8 +127,9 @@ def gms13_below(runs) -> Verdict:
 
     ratios = [math.exp(_gain(runs, m, "base rate", "GMS13").value) for m in MODELS]
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
-        f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times LINEAR's ESS.",
-        "The range is that of six models. From own biases, most ESS are too uncertain to decide.",
+        f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times the ESS of "
+        "LINEAR on the six models.",
+        "From own biases, most ESS are too uncertain to decide.",
     )
     price = "nine trainings of each small model and five seeds on PCD(500) would decide, in about "
     price += "13.5 h on two cores"
@@ -140,14 +141,14 @@ def ahead_on_500(runs) -> Verdict:
     cases = by_reading(runs, MODELS[3:], lambda model, base: _ahead(name, runs, model, base))
     gain = math.exp(_gain(runs, "pcd_500", "base rate").value)
     verdict = depends(UNSTATED, cases).said(
-        f"On PCD(500), from the base rate, VAROPT0.009 has {gain:.2f} times LINEAR's ESS. The "
-        f"printed ratio is {printed_gains(['pcd_500'])}.",
-        "There is one run of each. On our CD1(500) and CD25(500) equal steps have an ESS of 988 of "
-        "1,000 or more, so no schedule can show a gain.",
+        f"VAROPT0.009 has {gain:.2f} times the ESS of LINEAR on PCD(500) from the base rate, with "
+        f"one run of each schedule. The printed ratio is {printed_gains(['pcd_500'])}.",
+        "On our CD1(500) and CD25(500), equal steps have an ESS of at least 988 of 1,000, so no "
+        "schedule can show a gain.",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds from the base rate would decide on PCD(500), in 7 h on two cores; "
-    return verdict.if_open(price + "for CD1(500) and CD25(500) we would need other models")
+    price = "five seeds from the base rate would decide on PCD(500) (7 h on two cores), but "
+    return verdict.if_open(price + "CD1(500) and CD25(500) need other models")
 
 
 def printed_gains(models) -> str:
@@ -171,9 +172,9 @@ def gains_less(runs, truths) -> Verdict:
     verdict = _on_the_base(cases).said(
         f"On PCD the gain is {', and '.join(ours)}. The printed gains in ESS on PCD, CD1 and CD25 "
         f"are {printed_gains(TWENTY)} with 20 units and {printed_gains(MODELS[3:])} with 500.",
-        "The gain is the distance of LINEAR's lower bound from log Z, divided by that of "
-        "VAROPT0.009's bound. ESS cannot decide: on PCD(500) each comes from a single run, and our "
-        "CD1(500) and CD25(500) leave no room for a gain.",
+        "Our gain is the distance of LINEAR's lower bound from log Z, divided by that of "
+        "VAROPT0.009's bound. Our ESS at K = 100,000 cannot decide, because there is one run of "
+        "each schedule on PCD(500), and no schedule can show a gain on CD1(500) and CD25(500).",
         ", ".join(pair),
     )
     price = "two hours of runs from own biases on both models, with new pilots, would decide"
@@ -221,20 +222,20 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             wins = [a.value > b.value for a, b in pairs]
             ratio = pooled((over(a, b) for a, b in pairs), every, rival, "pilot_bound")
             wins_of[rival] = sum(wins)
-            parts[f"most settings, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
-            parts[f"pooled, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
+            parts[f"share nearer, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
+            parts[f"mean ratio, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
             ratios += [f"{math.exp(ratio.value):.2f} times"] * (rival == "LINEAR")
         cases[base] = together(parts)
         off = [{x: abs(by[x]["log_z"].iloc[0] - truths[m]) for x in by} for m, by in every]
         nearest = sum(min(of, key=of.get) == "VAROPT0.009" for of in off)
-        said = " and ".join(f"that of {rival} in {n}" for rival, n in wins_of.items())
+        said = " and ".join(f"than {rival} {n} times" for rival, n in wins_of.items())
         counted.append(
-            f"In {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is better than "
-            f"{said}. VAROPT0.009 has the best estimate of the three schedules in {nearest}."
+            f"In {len(every)} settings from {NAMED[base]}, VAROPT0.009 has a better bound {said}, "
+            f"and the best estimate of the three schedules {nearest} times."
         )
     ours = (
-        f"From {NAMED[BASES[0]]}, the bound of LINEAR is {ratios[0]} as far from log Z as that of "
-        f"VAROPT0.009; from {NAMED[BASES[1]]}, {ratios[1]}."
+        f"The lower bound of LINEAR is {ratios[0]} as far from log Z as that of VAROPT0.009 from "
+        f"{NAMED[BASES[0]]}, and {ratios[1]} as far from {NAMED[BASES[1]]}."
     )
     return _on_the_base(cases).said(ours, " ".join(counted), ", ".join(TWENTY))
 
@@ -253,10 +254,10 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, by in every]
         wins = best.count("VAROPT0.009")
         words.append(f"in {wins} of {len(every)} settings from {NAMED[base]}")
-        ours.append(f"{parts['LINEAR'].effect:.2f} times LINEAR's ESS from {NAMED[base]}")
+        ours.append(f"{parts['LINEAR'].effect:.2f} times that of LINEAR from {NAMED[base]}")
     verdict = _on_the_base(cases).said(
-        f"With K of 10,000 or more, VAROPT0.009 has {' and '.join(ours)}.",
-        f"It has the greatest ESS of the three schedules {' and '.join(words)}.",
+        f"With K of 10,000 or more, the ESS of VAROPT0.009 is {' and '.join(ours)}.",
+        f"VAROPT0.009 has the greatest ESS of the three schedules {' and '.join(words)}.",
         ", ".join(models),
     )
     price = "two more hours of runs from own biases, with K of 10,000 or more, would decide"
@@ -282,17 +283,17 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         small = [gap(found(runs, m, "VAROPT0.009", 1000, base), z) for m, z in of_twenty.items()]
         worst = max(small, key=lambda m: m.value)
         parts = {"large errors": judge.effect(name, over(start, worst), direction=1)}
-        parts["rapid fall"] = judge.left_open(name, "not run with many steps from this base")
+        parts["rapid fall"] = judge.left_open(name, "K = 100,000 was not run from this base")
         if len(many):
             fall = over(start, gap(many, truth.log_z, truth.std_error))
             parts["rapid fall"] = judge.bound(name, fall, at_least=4)
         cases[base] = together(parts)
         low, most = (f"{math.exp(m.value):.2f}" for m in (start, worst))
-        ours.append(f"{low} nats from {NAMED[base]} (up to {most} with 20 units)")
+        ours.append(f"{low} nats from {NAMED[base]} (at most {most} with 20 units)")
     return _on_the_base(cases).said(
-        f"With K = 1,000 the lower bound is below log Z by {' and '.join(ours)}.",
-        "Each bound is a mean over five pilots. From the base rate, 100,000 steps reduce its "
-        "distance from log Z to a tenth.",
+        f"With K = 1,000, the lower bound is below log Z by {' and '.join(ours)}.",
+        "Each bound is a mean over five pilots. From the base rate, 100,000 steps reduce the "
+        "distance to a tenth.",
         "pcd_500; pcd_20, cd1_20, cd25_20",
     )
 
@@ -329,8 +330,8 @@ def drops(looks) -> Verdict:
     ]
     said = " and ".join(f"{x:.1%} from {NAMED[b]}" for x, b in zip(lost, BASES, strict=False))
     return depends(UNSTATED, by_reading(looks, ["pcd_20"], judged)).said(
-        f"The loss of ESS after a tenth of 1,000 steps is {said}.",
-        "With every schedule most of the ESS is lost later.",
+        f"The loss of ESS in the first tenth of 1,000 steps is {said}.",
+        "Most of the ESS is lost later.",
         "pcd_20, at two learning rates",
     )
 
@@ -358,14 +359,12 @@ def relaxes(looks) -> Verdict:
         "higher ESS at the end": depends("the cap", cases),
     }
     ratios = {m: listed(f"{math.exp(gains[x][m].value):.2f}" for x in CAPS) for m in TWENTY}
-    said = "; ".join(f"{of_model} on {papers_name(m)}" for m, of_model in ratios.items())
+    said = listed(f"by {of_model} on {papers_name(m)}" for m, of_model in ratios.items())
     return together(parts).said(
-        "The printed ESS with caps of 0.009, 0.006 and 0.003, divided by that without a cap, is "
-        f"{said}.",
-        "Where the cap of 0.003 binds on our model, the variance after a tenth of 1,000 steps is "
-        f"smaller by a factor of {math.exp(lower.value):.2f} (own biases, {lower.n} pilots). The "
-        f"cap changes our ESS at the end by a factor between {low:.2f} and {high:.2f}, which would "
-        "leave the claim open.",
+        f"Caps of 0.009, 0.006 and 0.003 multiply the printed ESS {said}.",
+        f"Over {lower.n} pilots from own biases, the cap of 0.003 divides the variance after a "
+        f"tenth of 1,000 steps by {math.exp(lower.value):.2f}, and multiplies our ESS at the end "
+        f"by a factor between {low:.2f} and {high:.2f}, an interval too wide to decide.",
         "pcd_20",
     )
 
@@ -395,8 +394,8 @@ def smaller_drop(looks) -> Verdict:
     cases = by_reading(looks, ["pcd_20"], judged)
     factors = listed(f"{v.effect:.1f}" for models in cases.values() for v in models.values())
     return depends(UNSTATED, cases).said(
-        f"With ten times the steps, the early variance is smaller by factors of {factors}.",
-        "The early variance is that of the log-weights after a tenth of the steps, with K = 10,000 "
-        "against K = 1,000. There is a factor for each of two bases and two learning rates.",
+        "The variance of the log-weights after a tenth of the steps falls by factors of "
+        f"{factors} from K = 1,000 to K = 10,000.",
+        "There is one factor for each of two bases and two learning rates.",
         "pcd_20, at two learning rates",
     )

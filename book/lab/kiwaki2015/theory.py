@@ -162,7 +162,7 @@ def theorem_1(scaled: pd.DataFrame) -> Verdict:
     ratio = _over_j(scaled, "perfect")
     return judge.equivalence("kiwaki-theorem1", ratio, **TENDS).said(
         f"With perfect transitions, K Var[log w] is {math.exp(ratio.value):.2f} times J.",
-        "This is a mean over K from 60 to 540.",
+        "The ratio is a mean over K from 60 to 540.",
     )
 
 
@@ -208,9 +208,9 @@ def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
         "Gibbs sweeps, trained models, K = 10,000 to 100,000": trained,
     }
     return depends("the model and on what counts as a large K", cases).said(
-        f"For a tenfold K the variance falls by a factor of {falls}.",
-        "On a model of 40 × 8 units the variance falls as 1/K, with perfect transitions and with "
-        "Gibbs sweeps.",
+        f"With Gibbs sweeps, a tenfold K reduces the variance by a factor of {falls}.",
+        "With 40 × 8 units the variance falls as 1/K, both with perfect transitions and with Gibbs "
+        "sweeps.",
         "pcd_20, cd1_20, cd25_20, pcd_500; a random model of 40 × 8 units",
     )
 
@@ -223,7 +223,7 @@ def equation_9(pilot: rl.Estimate) -> Verdict:
         reason="the solution has constant speed in thermodynamic length",
         ours=f"The solution has J = {least:.5g} nats².",
     ).said(
-        words=f"Fifty curves that bend away from it have a J of at least {others.min():.5g} nats²."
+        words=f"Fifty curves that bend away from the solution have J ≥ {others.min():.5g} nats²."
     )
 
 
@@ -235,18 +235,19 @@ def ess_variance(seed: int) -> Verdict:
         which: judge.equivalence("kiwaki-ess-variance", over(ratio, due), **TENDS)
         for which, ratio in fall.items()
     }
-    said = (f"{which} falls by a factor of {math.exp(m.value):.2f}" for which, m in fall.items())
+    of_mean, of_z = (f"{math.exp(m.value):.2f}" for m in fall.values())
     return depends("which variance is meant", cases).said(
-        f"The variance {', and that '.join(said)}.",
-        f"The ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000.",
+        f"If the ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000, "
+        f"the variance of a weighted mean falls by a factor of {of_mean}, and that of Z by {of_z}."
     )
 
 
 def ess_reliable() -> Verdict:
     spread = printed_spread()
     return judge.bound("kiwaki-ess-reliable", spread, at_least=0.25, at_most=4).said(
-        f"The mean squared error of 36 printed estimates is {math.exp(spread.value):.2f}.",
-        "The unit is the variance that the printed ESS imply, so 1 is expected.",
+        f"The mean squared error of the 36 printed estimates is {math.exp(spread.value):.2f} times "
+        "the variance that the printed ESS imply.",
+        "If the ESS are reliable, this ratio is about 1.",
     )
 
 
@@ -262,7 +263,7 @@ def pilot_cost(main) -> Verdict:
 def figure_1(paths: ExactPaths) -> list[Verdict]:
     """GMS13 is nearer to equal steps than to VAROPT; VAROPT lies above them as SM08 does."""
 
-    def by_base(name, effect, scale="linear", **more) -> Verdict:
+    def by_base(name, effect, ratio, scale="linear", **more) -> Verdict:
         cases = {
             base: {
                 papers_name(model): judge.effect(
@@ -274,13 +275,13 @@ def figure_1(paths: ExactPaths) -> list[Verdict]:
         }
         at = [effect(paths.paths["pcd_20", base]) for base in BASES]
         first, second = (math.exp(x) if scale == "log" else x for x in at)
-        at_both = f"{first:.2f} from the {BASES[0]} and {second:.2f} from {BASES[1]}"
-        ours = f"On PCD(20) the ratio is {at_both}.".replace("-", "−")
+        at_both = f"{first:.2f} with the {BASES[0]} and {second:.2f} with {BASES[1]}"
+        ours = f"On PCD(20), {ratio} is {at_both}.".replace("-", "−")
         return depends("the base", cases).said(ours, models=", ".join(TWENTY))
 
-    linear = by_base("kiwaki-fig1-gms13", nearness, "log")
-    hand_made = by_base("kiwaki-fig1-sm08", departure, size=(0.5, math.inf))
+    nearer = "the distance of GMS13 from VAROPT, divided by its distance from equal steps,"
+    above = "the area of VAROPT above equal steps, divided by that of SM08,"
     return [
-        linear.said(words="The distance of GMS13 from VAROPT is divided by that from equal steps."),
-        hand_made.said(words="The area of VAROPT above equal steps is divided by that of SM08."),
+        by_base("kiwaki-fig1-gms13", nearness, nearer, "log"),
+        by_base("kiwaki-fig1-sm08", departure, above, size=(0.5, math.inf)),
     ]
