@@ -20,11 +20,11 @@ def _log_z(n, j, c, s):
 
 @function("derivation", 3)
 def orthogonal(own: Own):
-    """Each hidden unit has a direction of its own, so the integral is a product."""
+    """Each hidden unit has its own direction, so the integral is a product."""
     n, j = GIVEN["layers"](own)
     right = _log_z(n, j, 0.01, 0.9)
     yield (n, j, 0.01, 0.9), right, {
-        "this is the printed sign of log 2π": right - n * np.log(2 * np.pi),
+        "log 2π has the wrong sign, as in the paper": right - n * np.log(2 * np.pi),
         "the leakiness multiplies s², not s": _log_z(n, j, 0.01**2, 0.9),
     }  # fmt: skip
     for given in ((4, 2, 1.0, 0.5), (3, 3, 0.3, 0.0)):
@@ -51,13 +51,13 @@ def score(own: Own):
 
 @function("coding", 3, atol=1e-7)
 def project(own: Own):
-    """Only directions with a singular value of 1 or more make the density grow without limit."""
+    """The density can be normalised only if every singular value is below 1."""
     weights = own.rng("project").normal(size=(7, 4)) * 0.6
     left, sizes, right = np.linalg.svd(weights, full_matrices=False)
     largest = float(np.sort(sizes)[1:3].mean())
     yield (weights, largest), left @ np.diag(np.minimum(sizes, largest)) @ right, {
-        "cut each singular value by itself, not all of them": weights * largest / sizes.max(),
-        "cut the singular values, not the entries": np.clip(weights, -largest, largest),
+        "limit each singular value by itself": weights * largest / sizes.max(),
+        "limit the singular values, not the entries": np.clip(weights, -largest, largest),
     }, "the weights"  # fmt: skip
     yield (0.01 * weights, largest), 0.01 * weights, {}, "the matrix that needs no cut"
 
@@ -77,8 +77,8 @@ def printed_sign(own: Own):
 
 
 more_steps = letter(
-    "c", "More steps only follow the wrong distribution more closely.",
+    "c", "With more steps the chains only follow the wrong distribution more closely.",
     a="the error of the published move is the same at 1,000 and at 10,000 steps",
-    b="the error bars are two standard errors, and the published move is far below them",
-    d="the exact move has the same path, and no bias",
+    b="error bars are two standard errors, and the exact value lies far outside them",
+    d="the exact move follows the same path without a bias",
 )  # fmt: skip

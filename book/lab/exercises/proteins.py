@@ -31,7 +31,7 @@ def too_low(own: Own):
     """The squared standard error times n is the variance s², and the bias is half of s²."""
     n, error = own.whole("chains", 5, 40), own.number("bar", 0.1, 0.4, 2)
     yield (n, error), n * error**2 / 2, {
-        "this shrinks with n, but the bias of a mean does not": error**2 / 2,
+        "this shrinks with n, but the bias does not": error**2 / 2,
     }  # fmt: skip
     yield (200, 0.028), 100 * 0.028**2
 
@@ -55,7 +55,7 @@ def score(own: Own):
 
 @function("coding", 3)
 def of_one_site(own: Own):
-    """Z cancels when all other sites are given: only the letters of this one are added up."""
+    """Given all other sites, Z cancels: the sum is over the letters of this site only."""
     weights, b, c = letters_model(own)
     for v, site in zip(_rows(own, 3), (0, 2, 5), strict=True):
         every = np.repeat(v[None], Q, axis=0)
@@ -63,7 +63,7 @@ def of_one_site(own: Own):
         scores = _score(every, weights, b, c)
         right = softmax(scores)
         yield (v, site, weights, b, c), right, {
-            "probabilities add up to one": np.exp(scores - scores[0]),
+            "the probabilities must add up to one": np.exp(scores - scores[0]),
             "the other sites count, through the hidden units": softmax(b[Q * site : Q * site + Q]),
         }  # fmt: skip
 
@@ -78,12 +78,12 @@ def best_mutation(own: Own):
         mutants[site, :, Q * site : Q * site + Q] = np.eye(Q)[1:]
     scores = _score(mutants.reshape(-1, SITES * Q), weights, b, c)
     gains = scores - _score(first[None], weights, b, c)
-    return gains.max(), {"this is the score of the mutant: the change is wanted": scores.max()}
+    return gains.max(), {"this is the score of the mutant: give the change": scores.max()}
 
 
 @number("trap", 2, within=1e-3)
 def no_letters(own: Own):
-    """Four of the eight patterns of three bits are letters: no bit is 1, or one of three is."""
+    """Four of the eight patterns of three bits are letters: no bit is 1, or exactly one is."""
     n, on = GIVEN["bits"](own)
     none, single = (1 - on) ** 3, on * (1 - on) ** 2
     return n * np.log(none + 3 * single), {

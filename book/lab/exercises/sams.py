@@ -19,11 +19,11 @@ GIVEN = {"ten_groups": ten_groups}
 
 @function("derivation", 3, atol=1e-12)
 def forgotten(own: Own):
-    """Each sweep keeps a share of the error that is left, and shares multiply."""
+    """Each sweep keeps a share of the remaining error, so the shares multiply."""
     for c, t in ((own.number("c", 0.2, 0.9), 50), (1.0, 7), (0.5, 1)):
         s = np.arange(1, t + 1)
         yield (c, t), np.prod(1 - c / s), {
-            "each sweep leaves the share 1 - c/s of what was there: multiply": 1 - (c / s).sum(),
+            "each sweep keeps the share 1 - c/s: multiply the shares": 1 - (c / s).sum(),
         } if t == 50 else {}  # fmt: skip
 
 
@@ -33,23 +33,23 @@ update = line.update._replace(kind="coding", points=3)
 
 @task("experiment", 4)
 def from_nothing(answer, own: Own):
-    """Groups have guesses of their own, so their spread is an error bar."""
+    """Each group has its own guesses, so the spread over groups gives a standard error."""
     value, error = numbers(answer, (2,), "the pair")
     require(error > 0, "give the value, then its standard error")
     require(error < 0.5, f"an error of {error:.2g} is large: take more sweeps or chains")
     off = (value - own.log_z) / error
     require(abs(value - own.log_z + own.path.log_z_base) > 0.3, "log Z of the base is missing")
-    hint = "did the run converge, or were chains that share their guesses counted as independent?"
-    require(abs(off) < 4.5, f"it is {off:+.1f} of its own standard errors off: {hint}")
+    hint = "did the run converge, or did you count chains with shared guesses as independent?"
+    require(abs(off) < 4.5, f"your value is {off:+.1f} of its standard errors off: {hint}")
 
 
 @number("trap", 3, within=0.05)
 def one_group(own: Own):
-    """Chains that share their guesses share their error: they count once."""
+    """Chains that share their guesses share their error, so they count as one chain."""
     values = ten_groups(own)
     right = values.mean(axis=1).std(ddof=1) / values.std(ddof=1) * np.sqrt(4)
     return right, {
-        "the wrong error divides the standard deviation of all 40 by the root of 40": right / 2,
+        "the wrong error is the standard deviation of all 40 values divided by √40": right / 2,
     }
 
 
@@ -61,7 +61,7 @@ def report_h100(own: Own):
 
 flood = letter(
     "b", "A chain that raises the guess at its temperature cannot stay there.",
-    a="all guesses begin at 0, and those near β = 1 are the furthest too low",
-    c="the chain has no schedule: it goes where its guess is too low",
+    a="all guesses begin at 0, and those near β = 1 are far too low",
+    c="there is no schedule: the chain goes where the guess is too low",
     d="after some 200 sweeps it visits all inverse temperatures",
 )  # fmt: skip

@@ -20,7 +20,7 @@ def _means(own: Own):
 
 @function("derivation", 3)
 def two_units(own: Own):
-    """Two bits have four states, and each adds exp of its score."""
+    """Two bits have four states, and each state adds the exponential of its score."""
     w, b, a = own.rng("two").normal(size=3)
     z = 1 + np.exp(b) + np.exp(a) + np.exp(a + b + w)
     yield (w, b, a), np.log(z), {
@@ -32,7 +32,7 @@ def two_units(own: Own):
 
 @function("coding", 3)
 def lower_bound(own: Own):
-    """The mean score rewards likely states, the entropy rewards being undecided."""
+    """The mean score favours states of high score, and the entropy favours uncertainty."""
     m = own.model
     v, h = _means(own)
     score = v @ m.visible_bias + h @ m.hidden_bias + v @ m.weights @ h
@@ -45,7 +45,7 @@ def lower_bound(own: Own):
 
 @function("coding", 3)
 def second_order(own: Own):
-    """To second order, independent units leave out half the variance of the interaction."""
+    """To second order, mean field lacks half the variance of the interaction."""
     v, h = _means(own)
     weights, of_v, of_h = own.model.weights, v - v**2, h - h**2
     right = 0.5 * of_v @ weights**2 @ of_h
@@ -57,7 +57,7 @@ def second_order(own: Own):
 
 @number("experiment", 4, within=0.02)
 def too_low(own: Own):
-    """The best independent distribution is still not the model, and its bound is too low."""
+    """Even the best independent distribution is not the model, so its bound is too low."""
     best = rl.tap(own.model, 1, 0).log_z
     return own.log_z - best, {"this is the mean field value itself": best}
 
@@ -69,8 +69,8 @@ def h500(own: Own):
 
 
 two_states = letter(
-    "d", "Independent units cannot be both on or both off together, so the pair keeps one mode.",
+    "d", "Independent units cannot switch on and off together, so the pair keeps one mode.",
     a="mean field keeps one of the two modes and loses the other one",
-    b="for a weak weight all states are nearly alike, and the pair is good",
-    c="an independent pair cannot have both units on or both off with nothing between",
+    b="this is the best pair if the weight is weak",
+    c="units that are always equal are not independent",
 )  # fmt: skip
