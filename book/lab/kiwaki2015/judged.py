@@ -29,6 +29,7 @@ from .runs import (
 )  # fmt: skip
 
 PAYS = {"matters": 1.1, "reason": "the cost of the pilot at K = 1,000"}
+MORE = {"matters": 1.1, "reason": "a tenth more chains give as much"}  # of an ESS
 ONE_RUN = {"alpha": ms.FEW}  # of ESS: one run, or a few, stand behind a number
 CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
@@ -62,7 +63,7 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
     equal = ess(found(runs, model, "LINEAR", base=base))
     if equal is not None and math.exp(equal.value) > CEILING:
         return judge.left_open(name, "equal steps already have 95% of the largest possible ESS")
-    each = {r: judge.effect(name, x, direction=1, **PAYS, **ONE_RUN) for r, x in gains.items()}
+    each = {r: judge.effect(name, x, direction=1, **MORE, **ONE_RUN) for r, x in gains.items()}
     found_here = together(each)
     if found_here.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
         return judge.left_open(name, "GMS13 was not run on this training", ours=found_here.ours)
@@ -104,7 +105,7 @@ def uncapped(runs) -> Verdict:
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
         holds = _gain(runs, row.model, row.base, "VAROPT0.009", "LINEAR")
         parts = {
-            "LINEAR over VAROPT": judge.effect(name, falls, direction=1, **PAYS),
+            "LINEAR over VAROPT": judge.effect(name, falls, direction=1, **MORE),
             "VAROPT0.009 over LINEAR": judge.bound(name, holds, at_least=0.9),
         }
         cases[f"{papers_name(row.model)}, {row.base}"] = together(parts)
@@ -249,7 +250,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         for rival in RIVALS:
             ratios = (over(*(ess(by[x], 0) for x in ("VAROPT0.009", rival))) for _, by in every)
             ratio = pooled(ratios, every, rival, "pilot_ess")
-            parts[rival] = judge.effect(name, ratio, direction=1, **PAYS, **ONE_RUN)
+            parts[rival] = judge.effect(name, ratio, direction=1, **MORE, **ONE_RUN)
         cases[base] = together(parts)
         best = [max(by, key=lambda x, b=by: b[x]["ess"].iloc[0]) for _, by in every]
         wins = best.count("VAROPT0.009")
