@@ -189,9 +189,7 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     claim, added = "li-sampling-cost", ms.exactly(gaussian / sweeps)
     cases = {
         "seconds of Mix over seconds of CD": judge.bound(claim, same, at_most=1.05),
-        "operations for the Gaussian over those of 20 sweeps": judge.bound(
-            claim, added, at_least=0.5
-        ),
+        "operations, Gaussian over 20 sweeps": judge.bound(claim, added, at_least=0.5),
     }
     return together(cases).said(
         ours=f"An update by Mix takes {np.exp(same.value):.2f} times as long as one by CD. Drawing "
@@ -215,7 +213,7 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     grown = [np.exp(x.value) for x in over]
     return together(cases).said(
         "From 1 to 60 sweeps, the mean visible unit of models with 500 hidden units changes by a "
-        f"factor of {grown[0]:,.0f} without projection and {grown[1]:.2f} with projection.",
+        f"factor of {grown[0]:,.0f} without projection and {grown[1]:.2f} with projection."
     )
 
 
@@ -224,15 +222,12 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
     ratio = ms.ratio(*errors, paired=True)
-    limits = {
-        "reconstruction error without projection over that with it": (ratio, {"at_most": 1.0})
-    }
+    limits = {"reconstruction error, without over with projection": (ratio, {"at_most": 1.0})}
     found = together(_of_trainings(claim, limits) | kept_verdicts("leaky_small", claim))
+    error, share = (part[1] for part in found.parts)
     return found.said(
-        "Without projection, the reconstruction error is {} times that with projection, and the "
-        "share of images classified correctly is larger by {}.".format(
-            *(part[1] for part in found.parts)
-        )
+        f"Without projection, the reconstruction error is {error} times that with projection, and "
+        f"the share of images classified correctly is larger by {share}."
     )
 
 
