@@ -48,8 +48,8 @@ def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
 
 LONG_RUN = {  # limits by quadrature, by what a rejection does; proposals as wide as the marginals
     "drawn again": 0.2606, "counted again": 2 / 7,
-    "drawn again, variances used as deviations": 0.3227,
-    "counted again, variances used as deviations": 0.3468,
+    "drawn again, variances as standard deviations": 0.3227,
+    "counted again, variances as standard deviations": 0.3468,
 }  # fmt: skip
 
 
