@@ -126,8 +126,8 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     rows = [reading(226.1, 0.35) | {"reading": "fits"}, reading(240.0, 90.0)]
     found = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows))
     assert found.outcome == DEPENDS
-    assert "such as fits" in found.note
-    assert found.ours == f"The nearest reading gives {programs.said(rows[0])} (fits)."
+    assert "1 agrees (fits)" in found.note
+    assert found.ours == f"The nearest reading (fits) gives {programs.said(rows[0])}."
     alone = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows[1:]))
     assert alone.outcome == CONTRADICTED
     never = reading(np.nan, np.nan, n=0) | {"tried": 20, "reading": "never stops"}

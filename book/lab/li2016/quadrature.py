@@ -140,16 +140,21 @@ def annealed_bias(
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
 
 
-def linear_bias(norm: float, leakiness: float, n_steps: int, path: str) -> float:
+def linear_bias(
+    norm: float, leakiness: float, n_steps: int, path: str, weigh_first: bool = True
+) -> float:
     """`annealed_bias` of many linear steps, as ``a + b / n_steps`` through 500 and 1,000 of them.
 
     The next term leaves an error of about 5e-7 nats.
     """
-    few, more = (linear(norm, leakiness, k, path).bias for k in (500, 1000))
+    few, more = (linear(norm, leakiness, k, path, weigh_first).bias for k in (500, 1000))
     return more + (few - more) * (1000 / n_steps - 1)
 
 
 @lru_cache(maxsize=16)
-def linear(norm: float, leakiness: float, n_steps: int, path: str) -> UnitBias:
+def linear(
+    norm: float, leakiness: float, n_steps: int, path: str, weigh_first: bool = True
+) -> UnitBias:
     """`annealed_bias` of a linear schedule."""
-    return annealed_bias(norm, leakiness, np.linspace(0, 1, n_steps + 1), path)
+    betas = np.linspace(0, 1, n_steps + 1)
+    return annealed_bias(norm, leakiness, betas, path, weigh_first=weigh_first)

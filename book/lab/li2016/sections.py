@@ -11,7 +11,7 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from .. import judge
 from .. import measured as ms
 from ..stored import kept_verdicts
-from ..tables import number
+from ..tables import listed, number
 from ..training import annealed_leakiness
 from ..verdicts import Verdict, depends, together
 from . import quadrature, tables
@@ -38,14 +38,13 @@ def theorems(seed: int) -> list[Verdict]:
         judge.statement(
             "li-theorem-valid", judge.compare(smallest, ">", 0), reason="the proof is above"
         ).said(
-            ours="The smallest eigenvalue of a model is between "
+            ours="The smallest eigenvalues of 27 random models are between "
             f"{min(smallest):.4g} and {max(smallest):.4g}.",
-            words="We tried all patterns of signs of 27 random models.",
+            words="For each model, we tried all patterns of signs.",
         ),
         judge.statement("li-theorem-projection", farther, reason="the proof is above").said(
-            ours=f"The distance from W is {min(others):.4g} to {max(others):.4g} for other weights "
-            f"and {moved:.4g} for the projection.",
-            words="The other weights are 1,000 allowed matrices.",
+            ours=f"The distance from W is {moved:.4g} for the projection and {min(others):.4g} to "
+            f"{max(others):.4g} for 1,000 other allowed matrices.",
         ),
     ]
 
@@ -62,8 +61,9 @@ def stationary() -> tuple[list[dict], Verdict]:
     why = "the density of v given h is not Gaussian, because it jumps where a field changes sign"
     verdict = judge.statement("li-gibbs-stationary", judge.compare(off, "<", 1e-9), reason=why)
     return rows, verdict.said(
-        ours=f"The total variation distance from the model is {off.min():.3f} to {off.max():.3f}.",
-        words="At leakiness 1 the distance is 0.",
+        ours="At leakiness 0.5 and below, the total variation distance is "
+        f"{off.min():.3f} to {off.max():.3f}.",
+        words="At leakiness 1, it is 0.",
     )
 
 
@@ -85,7 +85,7 @@ def on_toys(mixing: pd.DataFrame) -> pd.DataFrame:
 def _on_trained(claim: str, far: dict, close: str, far_from: str) -> dict[str, Verdict]:
     """How much nearer to where chains settle one start brings them than another, by model."""
     ratios = {name: ms.ratio(x[far_from], x[close], paired=True) for name, x in far.items()}
-    how = {"matters": 1.1, "reason": "a tenth of the distance", "direction": +1}
+    how = {"matters": 1.1, "reason": "or a tenth of the distance", "direction": +1}
     return {name: judge.effect(claim, x, **how) for name, x in ratios.items()}
 
 
@@ -99,11 +99,12 @@ def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
     cases |= _on_trained(claim, far, "gaussian", "normal")
     *_, last = far.values()
     start, normal = (last[name].mean() for name in ("gaussian", "normal"))
-    return depends("the model: its biases, and how near its singular values come to 1", cases).said(
-        ours=f"On the toys, chains from N(0, I) are {min(ratios):.1f} to {max(ratios):.1f} "
+    setting = "the model's biases and on how close its singular values are to 1"
+    return depends(setting, cases).said(
+        ours=f"On the toy models, chains from N(0, I) are {min(ratios):.1f} to {max(ratios):.1f} "
         "times as far from the model as chains from the Gaussian.",
-        words="On the trained model with 500 units, chains from the Gaussian are at a distance of "
-        f"{start:.2f}, and chains from N(0, I) at {normal:.2f}.",
+        words="On the trained model with 500 units, the distance is "
+        f"{start:.2f} for chains from the Gaussian and {normal:.2f} for chains from N(0, I).",
     )
 
 
@@ -122,18 +123,19 @@ def explores(far: dict[str, dict]) -> Verdict:
                 of_reading[f"toy, s = {s:g}, c = {c:g}"] = gained
     cases["nearer to settled chains, from one image"] = _on_trained(claim, far, "mix", "cd")
     wide, narrow = 100 * np.transpose(crossed)
-    setting = "the region in which the chains start, and on the measure of exploring"
+    setting = "the region in which the chains start and on the measure of exploring"
     return depends(setting, cases).said(
-        ours=f"From the wide region of a toy, Mix takes {wide.min():.1f} to {wide.max():.1f} "
-        "percentage points more chains to the other region than CD; from the narrow region, "
-        f"{-narrow.max():.1f} to {-narrow.min():.1f} fewer.",
-        words="Both methods run for 20 sweeps.",
+        ours="From the wide region of a toy model, the share of chains that end in the other "
+        f"region is {wide.min():.1f} to {wide.max():.1f} percentage points larger with Mix than "
+        "with CD.",
+        words="From the narrow region, this share is "
+        f"{-narrow.max():.1f} to {-narrow.min():.1f} percentage points smaller with Mix.",
     )
 
 
 def stability(gaps: dict[tuple, ms.Measured]) -> Verdict:
     """AIS-Leaky against AIS-Energy with the paper's particles and steps, and with equal ones."""
-    claim, toys = "li-leaky-stable", "toys"
+    claim, toys = "li-leaky-stable", "toy models"
     leaky, energy = ([tables.deviation(m, j) for j in tables.UNITS] for m in tables.METHODS)
     by_paper = judge.statement(
         claim, judge.compare(leaky, "<", energy), reason="computed by quadrature"
@@ -145,13 +147,14 @@ def stability(gaps: dict[tuple, ms.Measured]) -> Verdict:
         error = one.freedom**-0.5  # of two standard deviations of normal log-weights
         ratios[name] = ms.measured(other.std_error / one.std_error, error, one.freedom, "log")
     equal = {name: judge.effect(claim, x, direction=+1) for name, x in ratios.items()}
-    cases = {"the paper's particles and steps": {toys: by_paper}, "equal ones": equal}
+    cases = {"the paper's particles and steps": {toys: by_paper}, "equal numbers": equal}
     span = (f"{min(x):.6f} to {max(x):.6f}" for x in (leaky, energy))
-    return depends("whether both methods have the same particles and steps", cases).said(
-        ours="With the paper's particles and steps, the standard deviations on the toys are {} "
-        "for AIS-Leaky and {} for AIS-Energy.".format(*span),
-        words="With equal particles and steps, the standard deviation of AIS-Energy is "
-        f"{np.exp(ratios[toys].value):.2f} times that of AIS-Leaky on the toys.",
+    setting = "whether both methods have the same numbers of particles and steps"
+    return depends(setting, cases).said(
+        ours="With the paper's numbers of particles and steps, the standard deviation on the toy "
+        "models is {} nats for AIS-Leaky and {} nats for AIS-Energy.".format(*span),
+        words="With equal numbers of particles and steps, the standard deviation of AIS-Energy is "
+        f"{np.exp(ratios[toys].value):.2f} times that of AIS-Leaky.",
     )
 
 
@@ -160,15 +163,15 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
     claim, tenth = "li-thousands-of-steps", {"at_least": 0.1, "unit": "nats"}
     path = tables.NORM, tables.LEAKINESS
     errors = [-30 * quadrature.linear_bias(*path, k, "leakiness") for k in (1000, 3000)]
-    gained = {"toy, 30 units": ms.exactly(errors[0] - errors[1])}
+    gained = {"toy model, 30 units": ms.exactly(errors[0] - errors[1])}
     for name in dict.fromkeys(key[0] for key in gaps):
         pair = (gaps[name, "AIS-Leaky", k] for k in (3000, 1000))
         gained[name] = ms.difference(*pair)
     cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
-    said = ", ".join(f"{number(x.value)} ({name})" for name, x in gained.items()).replace("-", "−")
+    said = listed(f"{number(x.value)} nats ({name})" for name, x in gained.items())
     return depends(BOUND, cases).said(
-        ours=f"With 3,000 instead of 1,000 steps, the error of AIS-Leaky is smaller by {said}.",
-        words="These reductions are in nats.",
+        ours="With 3,000 instead of 1,000 steps, the error of AIS-Leaky is smaller by "
+        f"{said.replace('-', '−')}."
     )
 
 
@@ -185,13 +188,13 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
     on_span = (3072 * 500**2 + 500**3 / 3) / sweeps  # W'W and its factor
     claim, added = "li-sampling-cost", ms.exactly(gaussian / sweeps)
     cases = {
-        "Mix over CD, seconds": judge.bound(claim, same, at_most=1.05),
-        "Gaussian over 20 sweeps, operations": judge.bound(claim, added, at_least=0.5),
+        "seconds of Mix over seconds of CD": judge.bound(claim, same, at_most=1.05),
+        "operations, Gaussian over 20 sweeps": judge.bound(claim, added, at_least=0.5),
     }
     return together(cases).said(
-        ours=f"Mix takes {np.exp(same.value):.2f} times the seconds of CD. Drawing the Gaussian "
-        f"adds {added.value:.0%} to the operations of 20 sweeps.",
-        words=f"With 500 units, drawing it on the span of W alone would add {on_span:.0%}.",
+        ours=f"An update by Mix takes {np.exp(same.value):.2f} times as long as one by CD. Drawing "
+        f"from the Gaussian adds {added.value:.0%} to the operations of 20 sweeps.",
+        words=f"With 500 units, a draw on the span of W alone would add {on_span:.0%}.",
     )
 
 
@@ -209,9 +212,8 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     cases = _of_trainings(claim, limits) | kept_verdicts("leaky_small", claim)
     grown = [np.exp(x.value) for x in over]
     return together(cases).said(
-        f"Between 1 and 60 sweeps, the mean visible unit changes {grown[0]:,.0f}-fold without "
-        f"projection and {grown[1]:.2f}-fold with projection.",
-        "The models have 500 units.",
+        "From 1 to 60 sweeps, the mean visible unit of models with 500 hidden units changes by a "
+        f"factor of {grown[0]:,.0f} without projection and {grown[1]:.2f} with projection."
     )
 
 
@@ -220,13 +222,12 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
     ratio = ms.ratio(*errors, paired=True)
-    limits = {
-        "reconstruction error without projection over that with it": (ratio, {"at_most": 1.0})
-    }
+    limits = {"reconstruction error, without over with projection": (ratio, {"at_most": 1.0})}
     found = together(_of_trainings(claim, limits) | kept_verdicts("leaky_small", claim))
+    error, share = (part[1] for part in found.parts)
     return found.said(
-        "Without projection, the reconstruction error is {} times as large, and the share of "
-        "images classified correctly is higher by {}.".format(*(part[1] for part in found.parts))
+        f"Without projection, the reconstruction error is {error} times that with projection, and "
+        f"the share of images classified correctly is larger by {share}."
     )
 
 
@@ -248,7 +249,7 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     claim = "li-appendix-d"
     units = [tables.unit_bias(path).bias for path in ("leakiness", "energy")]
     exact = ms.exactly(units[0] - units[1])
-    bias = {"toys": judge.effect(claim, exact, direction=+1, unit="nats per hidden unit")}
+    bias = {"toy models": judge.effect(claim, exact, direction=+1, unit="nats per hidden unit")}
     for name in dict.fromkeys(key[0] for key in gaps):
         pair = (gaps[name, method, 1000] for method in tables.METHODS)
         bias[name] = judge.effect(claim, ms.difference(*pair), direction=+1, unit="nats")
@@ -260,8 +261,8 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     same = judge.statement(claim, linear, reason="the log-densities on the path are linear in β")
     found = together({"more bias": more, "the same path": same})
     return found._replace(parts=(*more.parts, *found.parts[1:])).said(
-        ours=f"On the toys, annealing the energy causes {units[1] / units[0]:.1f} times the bias "
-        "of annealing the leakiness. On trained models it causes more bias at 0.9, and less at "
+        ours="Annealing the energy causes more bias on the toy models "
+        f"({units[1] / units[0]:.1f} times as much) and on the trained model at 0.9, but less at "
         "0.99 and 0.9999.",
         words="All runs have 1,000 steps. From the same Gaussian, the two paths are identical.",
     )

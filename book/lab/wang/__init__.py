@@ -55,7 +55,8 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     }
     names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
     agree, contradict, unknown = (names[o] for o in (REPRODUCED, CONTRADICTED, OPEN))
-    such = f" (such as {'; '.join(agree[:NAMED])})" if agree else ""
+    some = "such as " if len(agree) > NAMED else ""
+    such = f" ({some}{'; '.join(agree[:NAMED])})" if agree else ""
     note = f"of {len(every):,} readings, {_did(agree, 'agree')}{such}, "
     note += f"{_did(contradict, 'contradict')} the claim and {_did(unknown, 'leave')} it open"
     if len(contradict) == len(every):

@@ -22,7 +22,7 @@ FEW = ("h10", "h20")
 BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
 RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
 ROUNDS = (1000, 1500, 2000, 3000, 5000)
-A_NAT = {"margin": 1.0, "unit": "nats", "reason": "models worth comparing differ by more"}
+A_NAT = {"margin": 1.0, "unit": "nats", "reason": "differences that matter exceed a nat"}
 
 
 IN_WORDS = {
@@ -48,8 +48,8 @@ def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
 
 LONG_RUN = {  # limits by quadrature, by what a rejection does; proposals as wide as the marginals
     "drawn again": 0.2606, "counted again": 2 / 7,
-    "drawn again, variances used as deviations": 0.3227,
-    "counted again, variances used as deviations": 0.3468,
+    "drawn again, variances as standard deviations": 0.3227,
+    "counted again, variances as standard deviations": 0.3468,
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
     ``stored`` has correlations of runs of all points and of a tenth of them.
     """
     name, correlation = "wang-mh-table", 0.5
-    ten = {"margin": 1.5, "reason": "ten times the points cut a correct sampler's error by 3.2"}
+    ten = {"margin": 1.5, "reason": "ten times the points divide a correct sampler's error by 3.2"}
     by = {key: x.to_numpy() for key, x in stored.groupby(["rule", "points"])["correlation"]}
     ran = list(stored["rule"].unique())
 
@@ -89,7 +89,7 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
     what = "what follows a rejected proposal and how wide the proposals are"
     found = depends(what, {how: parts(how) for how in LONG_RUN})
     said = listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
-    wrong = "The sampler as described misses the true 0.5 by 0.15 or more in every reading."
+    wrong = "In every reading, the sampler as described is 0.15 or more below the true 0.5."
     models = "none: a Gaussian in two dimensions"
     return found.said(f"The mean correlation is {said}.", wrong, models)
 
@@ -177,12 +177,12 @@ def tap_constant(runs: Stored) -> Verdict:
         "falls with the order": {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()},
     }
     three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
-    falls_by = ", ".join(map(number, three / two))
-    said = f"The printed variances of TAP3 over those of TAP2, h10 to h500, are {falls_by}."
+    ratios = listed(map(number, three / two))
+    said = f"On h10 to h500, the printed variance of TAP3 is {ratios} times that of TAP2."
     what = "where a call starts and when it stops"
     found = together({part: depends(what, cases) for part, cases in parts.items()})
     words = "So the printed variance falls with the order on two of four models. In our calls, the "
-    words += "error is constant from uniform starts only, and on three of four models."
+    words += "error is constant only from uniform starts, and only on three of four models."
     return found.said(said, words, THEIRS)
 
 
@@ -198,9 +198,9 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     cases = {f"{m}, tolerance {t:g}": quick(m, t) for m, t in every}
     soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
     such = f"{len(soon)} of {len(cases)} cases"
-    said = f"At least half of the calls settle within 50 updates in {such}."
+    said = f"In {such}, at least half of the calls settle within 50 updates."
     found = depends("the model and the tolerance", cases)
-    return found.said(said, f"These are: {'; '.join(soon)}.", THEIRS)
+    return found.said(said, f"These cases are {'; '.join(soon)}.", THEIRS)
 
 
 def rts_base(runs: Stored) -> Verdict:
@@ -249,7 +249,7 @@ def base_term(runs: Stored) -> Verdict:
     The report says for SAMS that the energy of RBM A is taken out: a reading of its own.
     """
     name = "wang-base-term"
-    fifth = {"direction": -1, "matters": 1.25, "reason": "a fifth fewer sweeps"}
+    fifth = {"direction": -1, "matters": 1.25, "reason": "or a fifth fewer sweeps"}
 
     def divided(model, rbm_a):
         where = {"model": model, "rbm_a": rbm_a, "jump": "global", "schedule": "linear",
@@ -271,8 +271,8 @@ def base_term(runs: Stored) -> Verdict:
         "SAMS, error": depends("the base", of_sams),
     }
     said = listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
-    why = "So RTS stops no sooner. SAMS ends 47 to 474 nats off, whether Z_A or the energy of "
-    why += "RBM A is divided out."
+    why = "So the division does not make RTS stop sooner. SAMS errs by 47 to 474 nats, whether Z_A "
+    why += "or the energy of RBM A is divided out."
     ours = f"With the division, RTS makes {said} times as many sweeps before it stops."
     found = together(parts, ours=ours)
     return found.said(words=why, models=THEIRS)
@@ -305,7 +305,7 @@ def rts_threshold(runs: Stored) -> Verdict:
         "from zeros the loop goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
     }
     said = f"The RMSE on h10 is {span(0.05)} nats at Tlimit = 0.05 and {span(0.01)} nats at 0.01."
-    why = "A tight threshold makes the result right; the base decides whether the loop ends at all."
+    why = "With a tight threshold, the result is right. The base decides whether the loop ends."
     return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -320,10 +320,10 @@ def rts_units(runs: Stored) -> Verdict:
     pairs = ("h10 minus h100", "h10 minus h500", "h20 minus h500")
     cases = grid(fewer, pairs, round_sweeps=ROUNDS, constant=CONSTANTS)
     count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
-    said = listed(f"{x['n'].sum()} of {x['tried'].sum()} on {m}" for m, x in count.items())
+    said = listed(f"{x['n'].sum()} of {x['tried'].sum()} runs on {m}" for m, x in count.items())
     found = depends("N and the constant", cases)
-    said = f"The number of runs that stop at Tlimit = 0.05 is {said}."
-    return found.said(said, "All lengths N of a round are counted together.", THEIRS)
+    said = f"At Tlimit = 0.05, the loop stops in {said}."
+    return found.said(said, "These counts include all values of N.", THEIRS)
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
@@ -339,7 +339,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
         of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
         of_rts = rmse_of(programs.fitting(runs.rts, model))
         ais = listed(of_ais)
-        return f"On {model}, the RMSE of RTS is {of_rts:.2f} nats; that of AIS is {ais}."
+        return f"On {model}, the RMSE is {of_rts:.2f} nats for RTS. For AIS, it is {ais}."
 
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
     both = kept.groupby("reading", sort=False)["model"].agg(set)
@@ -347,7 +347,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
     cases = grid(as_accurate, FEW, reading=readings, base=BASES)
     said = " ".join(map(errors, FEW))
     found = over(cases, said, "N, Tlimit and the base of AIS")
-    why = "So on h10, RTS is as accurate as AIS from the base rate if the threshold is tight."
+    why = "At Tlimit = 0.01, some readings of RTS are as accurate as AIS from the base rate on h10."
     return found.said(words=why, models="h10 and h20, the report's own")
 
 
@@ -361,7 +361,7 @@ def sams_local(runs: Stored) -> Verdict:
         return [one(runs.sams, jump=j, **where) for j in ("local", "global")]
 
     def slower(base, model):
-        ratio, least = rmse_over(*pair(base, model)), "a fifth more sweeps"
+        ratio, least = rmse_over(*pair(base, model)), "which a fifth more sweeps undo"
         return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
     models = (*FEW, "h100")
@@ -369,7 +369,8 @@ def sams_local(runs: Stored) -> Verdict:
     local, jumps = map(rmse_of, pair("counts + 5", "h10"))
     said = "After 30,000 sweeps from counts + 5, the RMSE on h10 is "
     said += f"{local:.1f} nats with local jumps and {jumps:.2f} nats with global jumps."
-    why = "Local jumps are slower from counts + 5 and own biases; from zeros, both are far off."
+    why = "From counts + 5 and own biases, local jumps are slower than global ones. From zeros, "
+    why += "both kinds end far from log Z."
     return depends("the base", cases).said(said, why, THEIRS)
 
 
@@ -403,8 +404,8 @@ def sams_units(runs: Stored) -> Verdict:
         "growth of error and variance": depends("the reading", grown),
     }
     differences = listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
-    said = f"On h10 to h500, the printed SAMS minus the printed AIS is {differences} nats."
-    why = "So the two are 8 to 52 nats apart on three of four models."
+    said = f"On h10 to h500, the printed log Z of SAMS minus that of AIS is {differences} nats."
+    why = "So the two methods are 8 to 52 nats apart on three of four models."
     return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -453,7 +454,7 @@ def tap_largest(runs: Stored) -> Verdict:
     theirs = np.array([off[k] for k in methods])
     by = {k: listed(f"{x:.2f}" for x in off[k]) for k in ("TAP (", "SAMS")}
     said = "The printed errors on h10 to h500, in nats, are "
-    said += f"{by['TAP (']} for TAP; they are {by['SAMS']} for SAMS."
+    said += f"{by['TAP (']} for TAP, and {by['SAMS']} for SAMS."
     larger_in_print = judge.compare(np.broadcast_to(off["TAP ("], theirs.shape), ">", theirs)
     why = "the printed TAP is nearer to log Z than the printed SAMS on three of four models"
     parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why)}
@@ -476,8 +477,8 @@ def rts_worst(runs: Stored) -> Verdict:
     at = {m: map(rmse_of, pair(m, n_sweeps=40_000, constant="kept")) for m in MODELS}
     said = "; ".join(f"{a:.1f} and {b:.1f} nats on {m}" for m, (a, b) in at.items())
     said = f"After 40,000 sweeps with the constant kept, the RMSEs of RTS and SAMS are {said}."
-    why = "With the constant dropped, SAMS is worse than RTS on h10 and h20. AIS and TAP do not "
-    why += "iterate guesses, so of the four only these two are compared."
+    why = "With the constant dropped, SAMS is worse than RTS on h10 and h20. We compare only these "
+    why += "two methods, because AIS and TAP do not iterate guesses."
     found = depends("the number of sweeps and the constant", cases)
     return found.said(said, why, THEIRS)
 
@@ -503,9 +504,9 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     def within(seconds, n, program):
         return judge.bound(name, spent[n, program], at_most=seconds, unit="s", alpha=ms.FEW)
 
-    def span(n, programs):
-        low, *_, high = sorted(spent[n, k].mean() for k in programs)
-        return f"{low:.2f} to {high:.2f}"
+    def span(*programs):
+        low, *_, high = sorted(spent[n, k].mean() for n, k in product(units, programs))
+        return f"{number(low, 1)} to {number(high)} s"
 
     faster = {k: quicker(k, "AIS") for k in walks}
     times = (f"{k}, {n}: {v.effect:.2f} times" for k in walks for n, v in faster[k].items())
@@ -518,12 +519,11 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     }
     for rival in ("AIS", loops[0], walks[0]):
         parts[f"TAP faster than {rival}"] = together(quicker("TAP3", rival))
-    said = "; ".join(
-        f"{n} units: TAP3 {spent[n, 'TAP3'].mean():.3f}, AIS {spent[n, 'AIS'].mean():.2f}, "
-        f"RTS {span(n, loops)}, SAMS {span(n, walks)}"
-        for n in units
-    )
-    why = "TAP is the fastest. Whether SAMS is faster than AIS depends on the number of sweeps of "
-    why += "SAMS. One temperature of AIS takes longer with more units."
-    models = "pcd_10, pcd_20, spectral_100, pcd_500: as many units as the report's"
-    return together(parts).said(f"Processor seconds: {said}.", why, models)
+    short = together(parts | {"SAMS faster than AIS": together(faster[walks[0]])}).outcome
+    said = f"A run of TAP3 takes {span('TAP3')}, AIS {span('AIS')}, RTS {span(*loops)} and SAMS "
+    said += f"{span(*walks)} of processor time."
+    why = "TAP is the fastest. One temperature of AIS takes longer with more units. Whether SAMS "
+    why += "is faster than AIS depends on the number of sweeps of SAMS. Without its runs of "
+    why += f"{walks[-1].removeprefix('SAMS, ')}, the outcome would be: {short}."
+    models = "pcd_10, pcd_20, spectral_100 and pcd_500, with as many units as the report's"
+    return together(parts).said(said, why, models)

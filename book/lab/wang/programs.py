@@ -115,7 +115,7 @@ def judged(name: str, method: str, row) -> Verdict:
 
 def said(row) -> str:
     """Mean with its error, and variance."""
-    return f"{with_error(*mean(row)[:2])}, variance {number(row['variance'])}"
+    return f"{with_error(*mean(row)[:2])} with variance {number(row['variance'])}"
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
@@ -132,7 +132,7 @@ def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
     given = [x for x, v in cases.items() if v.outcome == REPRODUCED] or list(cases)
     enough = readings[(readings["n"] >= FEWEST) & readings["reading"].isin(given)]
     nearest = nearest_reading(method, enough)
-    return over(cases, f"The nearest reading gives {said(nearest)} ({nearest['reading']}).")
+    return over(cases, f"The nearest reading ({nearest['reading']}) gives {said(nearest)}.")
 
 
 def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
@@ -236,11 +236,11 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
     # a few far starts make a variance: not normal
     sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
     low, high = min(sets), max(sets)
-    said = f"{low:.1e} to {high:.1e} in {len(sets)} sets of 20 calls"
+    said = f"{number(low)} to {number(high)}"
     inside = judge.compare(low, "<=", wanted) & judge.compare(wanted, "<=", high)
     if not inside.holds and low / FAR <= wanted <= high * FAR:
-        return judge.left_open(name, "just outside the range of our sets", ours=said)
-    reason = "within this range" if inside.holds else f"{FAR:g}-fold outside this range"
+        return judge.left_open(name, "just outside the range", ours=said)
+    reason = "within the range" if inside.holds else "far outside the range"
     return judge.statement(name, inside, reason=reason, ours=said)
 
 
@@ -271,7 +271,7 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
             calls_of = ("one call" if n == 1 else "mean of 20 calls") + f" of {label}"
             cases["{}, {}, tolerance {:g}, {}".format(*setting, calls_of)] = together(parts)
     two, three = (first_calls(runs, model, order) for order in ORDERS)
-    ours = f"TAP3 gives log Z = {three.mean():.4f}; the variances are {number(spread(two))} (TAP2) "
+    ours = f"TAP3 gives log Z = {three.mean():.4f}. The variances are {number(spread(two))} (TAP2) "
     ours += f"and {number(spread(three))} (TAP3)."
     return over(cases, ours)  # as is found by the first reading
 
