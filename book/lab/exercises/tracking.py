@@ -25,7 +25,7 @@ GIVEN = {
 
 @function("derivation", 2, atol=1e-10)
 def lag(own: Own):
-    """A move removes from the distance what the next rise adds to it."""
+    """In the long run, a move shortens the distance by as much as the next rise adds."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
     yield (rise, gain), right, {"this is the distance before the guess moves": rise / gain}
@@ -34,7 +34,7 @@ def lag(own: Own):
 
 @function("coding", 3)
 def log_ratio(own: Own):
-    """Under the old model the mean of new over old is the ratio of the sums."""
+    """Under the old model, the mean of new score over old score is the ratio of the sums."""
     old, new = update(own)
     v = own.some_states(40)
     change = new.log_density(v) - old.log_density(v)
@@ -53,18 +53,18 @@ def _followed(observed, gain):
 
 @function("coding", 3)
 def follow(own: Own):
-    """Each value counts less by one factor with every update that comes after it."""
+    """Every later update reduces the weight of a value by the same factor."""
     observed = own.rng("observed").normal(size=30).cumsum() + 5
     _, gain = GIVEN["filter"](own)
     late = np.append(observed[0], observed[:-1])
-    hints = {"the new value counts at once": _followed(late, gain)}
+    hints = {"the new value must count at once": _followed(late, gain)}
     yield (observed, gain), _followed(observed, gain), hints
     yield (observed, 1.0), observed
 
 
 @number("experiment", 3, within=0.06)
 def one_update(own: Own):
-    """A small update has ratios near one, and their mean is easy to measure."""
+    """After a small update the ratios are near one, and their mean is easy to measure."""
     log_z = rl.exact(update(own)[1]).log_z
     hints = {"this is log Z of the new model: subtract that of the old one": log_z}
     return log_z - own.log_z, hints
@@ -72,17 +72,17 @@ def one_update(own: Own):
 
 @number("trap", 2, within=0.005)
 def flattered(own: Own):
-    """The guess of log Z is late and too low, and it is subtracted: the model looks too good."""
+    """The guess of log Z is too low and is subtracted, so the model looks too good."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
     return right, {
-        "log p(v) is log p*(v) minus log Z: a log Z too low makes the model look better": -right,
+        "log p(v) is log p*(v) minus log Z: if log Z is too low, the model looks better": -right,
     }
 
 
 small_gain = letter(
     "b", "An average over many updates has little noise, but it lags behind.",
     a="the large gain follows each noisy dot",
-    c="it lies on the other side: log Z rises, and the guess follows later",
-    d="noise falls as the gain falls, but lag grows",
+    c="this curve lies on the other side: log Z rises, and the guess follows later",
+    d="a smaller gain gives less noise but more lag",
 )  # fmt: skip
