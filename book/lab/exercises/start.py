@@ -53,7 +53,7 @@ def forty_units(own: Own):
 
 
 spike = letter(
-    "c", "Agreement shows that the chains measured the same thing, not that they measured all of Z.",
+    "c", "Agreement shows that the chains measured the same part, not that they measured all of Z.",
     a="the chains agree with each other, but the exact value (dashed) is elsewhere",
     b="more chains of the same kind would only make the same spike higher",
     d="their ESS is 104 of 105, nearly the best possible",
