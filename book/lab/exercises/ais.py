@@ -23,11 +23,11 @@ GIVEN = {
 
 @function("derivation", 2)
 def jensen_gap(own: Own):
-    """Chains with a large log w dominate the mean weight, the more so the more log w varies."""
+    """Chains with a large log w dominate the mean weight, more so if log w varies more."""
     first = own.number("variance", 0.5, 6.0)
     for variance in (first, first + 1.7, 0.0):
         yield (variance,), variance / 2, {
-            "the moment generating function of a normal has half the variance": variance,
+            "the moment generating function of a normal contains half the variance": variance,
             "the gap grows with the variance, not with the standard deviation": variance**0.5 / 2,
         } if variance else {}  # fmt: skip
 
@@ -43,18 +43,18 @@ def enclosed(answer, own: Own):
     require(low < high, "give the lower end first")
     require(low < own.log_z + 0.02, "the lower end is above log Z: is it the mean of log w?")
     require(high > own.log_z - 0.02, "the upper end is below log Z: do the reverse chains begin at "
-            "exact samples, and is this the mean of R?")  # fmt: skip
-    require(high - low < 0.2, "a valid bracket, but too wide: take more steps")
+            "exact samples, and is the upper end the mean of R?")  # fmt: skip
+    require(high - low < 0.2, "this bracket is valid but too wide: take more steps")
 
 
 @number("experiment", 3, within=0.15)
 def lost_hill(own: Own):
-    """No chain entered the second mode, so the mean weight is that of the first alone."""
+    """No chain entered the second mode, so the mean weight estimates the first mode alone."""
     _, log_z = GIVEN["hills"](own)
     off = log_z - 100 * np.log(2)
     return off, {
         "this is the exact value: subtract the estimate from it": log_z,
-        "the chains found both modes: begin at the uniform base, with 200 steps": 0.0,
+        "the chains found both modes: use the uniform base and 200 steps": 0.0,
     }
 
 
@@ -64,20 +64,20 @@ def from_above(own: Own):
     r = reverse_r(own)
     yield (r,), -logmeanexp(-r), {
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
-        "this is the bound; the estimate averages exp(-R)": r.mean(),
+        "this is the upper bound: the estimate averages exp(-R)": r.mean(),
     }  # fmt: skip
     yield (r + 900,), 900 - logmeanexp(-r)
 
 
 @number("trap", 0, within=0.3)
 def stable(own: Own):
-    """The spread of chains says how well they agree, but nothing about what they all miss."""
+    """The spread of the chains shows how well they agree, but not what they all miss."""
     return standard_errors_off("AIS", "h500")
 
 
 two_bases = letter(
     "b", "A chain can only find a mode to which its base gives some probability.",
     a="all of these chains have the same number of steps",
-    c="the upper rows differ in where the steps are, and most of their chains are low",
+    c="the upper rows have steps in different places, and most of their chains are too low",
     d="the chains of the lower rows are from the same model",
 )  # fmt: skip

@@ -48,7 +48,7 @@ def log_mean_exp(own: Own):
     x = own.rng("weights").normal(scale=2, size=50)
     yield (x,), logmeanexp(x), {
         "this is the logarithm of the sum: divide by the number of values": logsumexp(x),
-        "this is the mean of the logarithms, which is a bound and no estimate": x.mean(),
+        "this is the mean of the logarithms, which is a lower bound, not an estimate": x.mean(),
     }  # fmt: skip
     for far in (2000, -2000):
         yield (x + far,), logmeanexp(x) + far
@@ -57,7 +57,7 @@ def log_mean_exp(own: Own):
 
 @step()
 def score(own: Own):
-    """Given the picture, each hidden unit adds 1 if it is off and exp(field) if it is on."""
+    """Given the picture, each hidden unit contributes the factor 1 + exp(field)."""
     m, v = own.model, own.some_states(20)
     field = v @ m.weights + m.hidden_bias
     hints = {"each hidden unit adds log(1 + exp(field)), not its field":
@@ -69,7 +69,7 @@ def score(own: Own):
 
 @step()
 def log_z(own: Own):
-    """Given the hidden units the visible ones are independent: one factor each, and few terms."""
+    """Given the hidden units, the visible units are independent, and each gives one factor."""
     m = own.model
     hints = {"this is the mean over the states, not the sum": own.log_z - m.n_hidden * np.log(2)}
     yield (m.weights, m.visible_bias, m.hidden_bias), own.log_z, hints
@@ -79,8 +79,8 @@ def log_z(own: Own):
         """Before 200 visible units, whose states never end: a sum over 2²⁰ takes a second."""
         begun = perf_counter()
         answer(tall.weights, tall.visible_bias, tall.hidden_bias)
-        require(perf_counter() - begun < 0.3, "the value is right, but your function adds up over "
-                "the states of the visible units, which would never end with 200 of them: add up "
+        require(perf_counter() - begun < 0.3, "the value is right, but your function sums over the "
+                "states of the visible units, which would never end with 200 of them: sum "
                 "over those of the hidden units")  # fmt: skip
 
     yield over_hidden_units
@@ -95,15 +95,15 @@ def log_z(own: Own):
 
 @step()
 def path_score(own: Own):
-    """Only parameters move with beta, so the model at each beta is an RBM again."""
+    """Only the parameters change with beta, so the model at each beta is again an RBM."""
     m, b0, v = own.model, own.base, own.some_states(15)
     field = v @ m.weights + m.hidden_bias
     right = own.path.at(0.3).log_density(v)
     of_h = softplus(0.3 * field).sum(axis=1)
     yield (m, b0, v, 0.3), right, {
-        "β stands inside: log(1 + exp(β field)), not β log(1 + exp(field))":
+        "β belongs inside: log(1 + exp(β field)), not β log(1 + exp(field))":
             right - of_h + 0.3 * softplus(field).sum(axis=1),
-        "the biases of the base must fade out with 1 - β": right + 0.3 * v @ b0,
+        "multiply the biases of the base by 1 - β": right + 0.3 * v @ b0,
     }  # fmt: skip
     for beta in (0.0, 1.0):
         right = own.path.at(beta).log_density(v)
@@ -152,7 +152,7 @@ def visible_mean(own: Own):
     m, b0, h = own.model, own.base, own.some_states(12, units=own.model.n_hidden)
     yield (m, b0, h, 0.4), _visible(m, b0, h, 0.4), {
         "the base is missing: (1 - β) b0": _visible(m, 0 * b0, h, 0.4),
-        "b0 must fade out with 1 - β": _visible(m, b0 / 0.6, h, 0.4),
+        "multiply b0 by 1 - β": _visible(m, b0 / 0.6, h, 0.4),
     }  # fmt: skip
     yield (m, b0, h, COLUMN), _visible(m, b0, h, COLUMN), {}, WITH_COLUMN
 
@@ -212,11 +212,11 @@ def ais(own: Own):
         "the mean weight is not Z: weigh first, then move at the new β": _weighed_late,
     }, (
         "the log-weights are not distributed like those of rbmlib: do the chains begin in the "
-        "base, is every β of the schedule used, each with one sweep at the new β that draws h and "
-        "then v, and does each chain keep its own weight?"
+        "base, do you use every β of the schedule, with one sweep (h, then v) at the new β, and "
+        "does each chain keep its own weight?"
     ), partial(_centred, own)  # fmt: skip
     free = rl.BernoulliRBM(0 * m.weights, own.base, 0 * m.hidden_bias)
-    flat = "where base and model are the same, each log w must be log Z of the base"
+    flat = "if base and model are the same, each log w must be log Z of the base"
     yield (free, own.base, FEW, 5), _weights, {}, flat
 
 
@@ -257,8 +257,8 @@ def reverse_ais(own: Own):
         "the mean of R must be above log Z: check the signs": lambda *a: 2 * base - reverse(*a),
         "log Z of the base is missing": lambda *a: reverse(*a) - base,
     }, (
-        "R is not distributed like that of rbmlib: is every β of the schedule used, and do you "
-        "collect with the state that you have, then move it by one sweep at the lower β?"
+        "R is not distributed like that of rbmlib: do you use every β of the schedule, and at each "
+        "step first add to R with the present state and then make one sweep at the lower β?"
     ), partial(_centred, own)  # fmt: skip
 
 
@@ -271,7 +271,7 @@ def bracket(own: Own):
     yield (x, r), means + 2 * error, {
         "take means of logarithms, not logarithms of means": [logmeanexp(x), -logmeanexp(-r)],
         "the means alone leave out their errors": means,
-        "take errors of the means: divide by the root of the number of chains": means + 2 * sd,
+        "use the errors of the means: divide by the root of the number of chains": means + 2 * sd,
     }  # fmt: skip
 
 
@@ -302,13 +302,13 @@ def slope(own: Own):
     m, b0, v = own.model, own.base, own.some_states(15)
     h = own.rng("slope").integers(0, 2, (15, m.n_hidden)).astype(float)
     right = _slope(m, b0, v, h)
-    hint = "subtract the biases of the base, which count already at β = 0"
+    hint = "subtract the biases of the base, which already count at β = 0"
     yield (m, b0, v, h), right, {hint: right + v @ b0}
 
 
 @step()
 def beta_probabilities(own: Own):
-    """What is common to all exponents cancels, so the largest may be subtracted first."""
+    """Terms common to all exponents cancel, so you may subtract the largest exponent first."""
     rng = own.rng("law")
     delta, betas = rng.normal(scale=3, size=7), np.sort(rng.random(5))
     guess = rng.normal(size=5)
@@ -330,7 +330,7 @@ def _draw(q, rng):
 def draw(own: Own):
     q = np.repeat(own.rng("q").dirichlet(np.ones(5), size=3), 4000, axis=0)
     kind = np.repeat(np.eye(3), 4000, axis=0)
-    what = "indices do not have the probabilities q: draw one random number for each row"
+    what = "the indices do not have the probabilities q: draw one random number for each row"
     yield (q,), _draw, {}, what, lambda k: np.column_stack([kind, np.equal.outer(k, np.arange(5))])
 
 
@@ -357,7 +357,7 @@ def temper(own: Own):
         "the guesses are not used": lambda m, b0, betas, guess, *more:
             tempered(m, b0, betas, 0 * guess, *more),
     }, (
-        "the chains are not at each β as often as Z / (guess of Z) says, or their slopes differ "
+        "the chains do not visit each β in proportion to Z / (guess of Z), or their slopes differ "
         "from those of rbmlib: move x at the chain's own β first, then draw k given the new slope"
     ), rows  # fmt: skip
 
@@ -389,7 +389,7 @@ def corrected(own: Own):
     log_c, logs = np.log(shares.mean(axis=0)), np.log(shares).mean(axis=0)
     right = guess + log_c - log_c[0]
     yield (guess, shares), right, {
-        "at a β visited too often the guess is too small: add log c": guess - log_c + log_c[0],
+        "if a β is visited too often, its guess is too small: add log c": guess - log_c + log_c[0],
         "average the shares over chains first, then take the logarithm": guess + logs - logs[0],
         "this is the correction alone: add it to the guesses": right - guess,
     }  # fmt: skip
@@ -401,7 +401,7 @@ def rts_error(own: Own):
     last, first = (shares[:, end] / shares[:, end].mean() for end in (-1, 0))
     sd, n = partial(np.std, ddof=1), np.sqrt(50)
     yield (shares,), sd(last - first) / n, {
-        "the end at β = 0 has an error, too": sd(last) / n,
+        "the share at β = 0 has an error, too": sd(last) / n,
         "divide by the root of the number of chains": sd(last - first),
     }  # fmt: skip
 
@@ -489,7 +489,7 @@ def gains(own: Own):
 
 @step()
 def update(own: Own):
-    """All guesses are raised by their probabilities, and only differences of guesses matter."""
+    """Each guess rises with its probability, and only differences between guesses matter."""
     rng = own.rng("update")
     log_z, q = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(5), size=6)
 
@@ -517,9 +517,9 @@ def _sams(m, b0, betas, gains, n_chains, rng):
 def sams(own: Own):
     schedule = _gains(1500, 300, BETAS.size, 0.7)
     yield (own.model, own.base, BETAS, schedule, 60), _sams, {}, (
-        "the mean or spread of the guesses is wrong: does each chain have its own, is k drawn "
-        "after each sweep, is the gain of each sweep used and divided by the share 1 / n_betas, "
-        "and is the first guess kept at 0?"
+        "the mean or spread of the guesses is wrong: does each chain have its own guesses, do you "
+        "draw k after each sweep, divide the gain of the sweep by the share 1 / n_betas, and keep "
+        "the first guess at 0?"
     )  # fmt: skip
 
 
@@ -537,11 +537,11 @@ def groups(own: Own):
 
 @task("step", 1)
 def library(answer, own: Own):
-    """Four estimates of one model, each right within its own honest standard error."""
+    """Four methods estimate the same log Z, each to within its standard error."""
     largest, names = 0.25, ("AIS", "RTS", "MBAR", "SAMS")
     for name, pair in each_named(answer, names, "(value, error)").items():
         value, error = numbers(pair, (2,), name)
         require(0 < error < largest, f"the error of {name} is {error:.3g}: it should lie between "
-                f"0 and {largest} (more chains or sweeps)")  # fmt: skip
+                f"0 and {largest} (take more chains or sweeps)")  # fmt: skip
         off = (value - own.log_z) / error
-        require(abs(off) < 4.5, f"{name} is {off:+.1f} of its own standard errors off")
+        require(abs(off) < 4.5, f"{name} is off by {off:+.1f} of its standard errors")

@@ -38,11 +38,11 @@ def _matrix(q, ratio):
 
 @function("derivation", 2)
 def no_repeat(own: Own):
-    """A stay counts once, however long: states that are hard to leave are counted too seldom."""
+    """Each stay counts once, so states that are hard to leave are counted too seldom."""
     p, q = distributions(own)
     leave = (q * np.minimum(1, (p / q) / (p / q)[:, None])).sum(axis=1)
     yield (p, q), p * leave / (p @ leave), {
-        "a stay counts once, not as often as it lasts: multiply by the probability of leaving":
+        "each stay counts once, however long it lasts: multiply by the probability of leaving":
             p / leave / (p / leave).sum(),
         "this is the target itself": p,
     }  # fmt: skip
@@ -50,13 +50,13 @@ def no_repeat(own: Own):
 
 @function("coding", 3)
 def transition(own: Own):
-    """A rejected chain stays, so that the flow between any two states is the same both ways."""
+    """If a rejected chain stays, the flow between any two states is the same both ways."""
     p, q = distributions(own)
     right = _matrix(q, p / q)
     yield (p, q), right, {
-        "each row must add up to 1: a rejected proposal stays, and belongs on the diagonal":
+        "each row must add up to 1: the probability of staying belongs on the diagonal":
             q * np.minimum(1, (p / q) / (p / q)[:, None]),
-        "the ratio of the proposals is missing": _matrix(q, p),
+        "the ratio of the proposal probabilities is missing": _matrix(q, p),
     }  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _step(log_p, x, width, rng):
 
 @function("coding", 3)
 def step(own: Own):
-    """As many chains move one way as the other, so the chains keep the target distribution."""
+    """As many chains move one way as the other way, so the chains keep the target distribution."""
     rng = own.rng("step")
     x = np.where(rng.random(N) < 2 / 3, -1.5, 1.5) + rng.normal(size=N)
 
@@ -79,14 +79,14 @@ def step(own: Own):
         return np.stack([new, new - begun, new == begun], axis=1)
 
     yield (_log_p, x, 2.0), _step, {
-        "every proposal was taken: some must be rejected, and the old state stays":
+        "every proposal was accepted: some must be rejected, and then the old state stays":
             lambda log_p, x, width, rng: x + width * rng.normal(size=x.size),
-        "the ratio of p* is the other way round":
+        "the ratio of p* is upside down":
             lambda log_p, *more: _step(lambda x: -log_p(x), *more),
     }, (
         "the share of accepted proposals or the width of the steps is wrong: add normal steps of "
-        "standard deviation `width`, accept with min(1, p*(y)/p*(x)), and draw separate random "
-        "numbers for each chain"
+        "standard deviation `width`, accept with probability min(1, p*(y)/p*(x)), and draw "
+        "separate random numbers for each chain"
     ), partial(rows, begun=x)  # fmt: skip
     far = "where p* is near exp(-4000) your step is wrong: work with logarithms"
     x = np.linspace(8.9, 9.1, 500)
@@ -95,25 +95,25 @@ def step(own: Own):
 
 @number("experiment", 3, share=0.2)
 def worth(own: Own):
-    """Each value repeats a part of the one before; only what is new counts."""
+    """Each value repeats a part of the value before it, and only the new part counts."""
     phi = own.number("phi", 0.6, 0.95, 2)
     return N * (1 - phi) / (1 + phi), {
-        "the sum of correlations counts twice: once for each direction in time": N * (1 - phi),
+        "the sum of correlations counts twice, once for each direction in time": N * (1 - phi),
     }  # fmt: skip
 
 
 @number("trap", 2, within=0.01)
 def wide_variance(own: Own):
-    """Far points are kept more often, equally in all directions, so only variances show it."""
+    """Far points are counted too often, equally in all directions, so only variances show it."""
     s = GIVEN["spread"](own)
     return 1.5 * s**2, {
-        "this is the variance of the target; the wide rule without repeats is too wide": s**2,
+        "this is the variance of the target: without repeats the points spread more widely": s**2,
     }
 
 
 memory = letter(
-    "c", "Only chains from different starts can show that each still remembers its start.",
+    "c", "Only chains from different starts can show that each chain remembers its start.",
     a="R-hat compares chains from different starts, and it is far above 1.01",
-    b="a quiet trace only says that the chain stays where it is",
-    d="a tenth is chance; after hundreds of sweeps the share is far above it",
+    b="a trace without drift only shows that the chain stays where it is",
+    d="chance gives a tenth, and after hundreds of sweeps the share is far above a tenth",
 )  # fmt: skip

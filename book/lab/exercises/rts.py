@@ -25,7 +25,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def with_prior(own: Own):
-    """A larger prior means more visits, which say nothing about Z."""
+    """A larger prior leads to more visits, and these say nothing about Z."""
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
@@ -46,7 +46,7 @@ corrected = line.corrected._replace(kind="coding", points=3)
 
 @number("experiment", 3, share=0.02)
 def gain(own: Own):
-    """Averaging removes the noise of the draw; the noise of the moving chain stays."""
+    """Averaging removes the noise of drawing k, but the noise of the moving chain stays."""
     k, delta, guess = walk(own)
     last = line.distribution(delta, line.BETAS, guess)[..., -1]
     at_end = k == line.BETAS.size - 1
@@ -55,7 +55,7 @@ def gain(own: Own):
     return right, {
         "average over the sweeps of each chain first, then take the variance":
             last.var() / at_end.var(),
-        "a column is a chain, a row a sweep: average over rows":
+        "each column is a chain and each row is a sweep: average over rows":
             last.mean(axis=1).var() / at_end.mean(axis=1).var(),
     }  # fmt: skip
 
@@ -68,21 +68,21 @@ def equal_guesses(own: Own):
     right = np.ceil(exact)
     return right, {
         "all sweeps count: a round has chains × sweeps states": np.ceil(nats / np.log(chains)),
-        "round up, because the last round counts": exact,
+        "round up to a whole number of rounds": exact,
     }
 
 
 equal_shares = letter(
     "d", "Chains that all miss a mode agree with each other, and with guesses that miss it.",
     kind="trap", points=2,
-    a="chains that all miss a mode visit every β equally often as well",
+    a="chains that all miss a mode can also visit every β equally often",
     b="shares always add up to 1",
-    c="the largest share says the same as all of them together",
+    c="the largest share says no more than all the shares together",
 )  # fmt: skip
 
 lower_row = letter(
-    "a", "A temperature is visited in proportion to Z over its guess, which is largest there.",
+    "a", "Visits are in proportion to Z divided by its guess, and this ratio is largest at β = 1.",
     b="with the right guesses (upper row) the same chains come down again",
-    c="too large a guess keeps chains away, but these gather at the top",
-    d="Gibbs sampling is the same in both rows",
+    c="a guess that is too large keeps chains away, but these chains gather at β = 1",
+    d="the moves of x are the same in both rows",
 )  # fmt: skip

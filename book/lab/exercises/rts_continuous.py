@@ -14,7 +14,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def angle(own: Own):
-    """The step keeps areas, so its trace is twice the cosine of the angle."""
+    """The step preserves areas, so the trace of its matrix is twice the cosine of the angle."""
     for eps in (own.number("eps", 0.2, 1.8, 2), 1.0):
         right = 2 * np.arcsin(eps / 2)
         yield (eps,), right, {
@@ -35,11 +35,12 @@ def _euler(x, p, gradient, eps, n):
 
 @function("coding", 3)
 def leapfrog(own: Own):
-    """Half a momentum step on either side makes the step the same when it is reversed."""
+    """With half a momentum step on each side, a step can be reversed exactly."""
     x, p = own.rng("leapfrog").normal(size=(2, 6, 2))
     given = x, p, _gradient, 0.2, 7
     yield given, library.leapfrog(_gradient, x, p, 0.2, 7), {
-        "this is Euler's rule: m moves half a step before and after x": _euler(*given),
+        "this is Euler's rule: update m by half a step before x and half a step after x":
+            _euler(*given),
         "check the sign of the gradient":
             library.leapfrog(lambda y: -_gradient(y), x, p, 0.2, 7),
     }, "the pair x, m"  # fmt: skip
@@ -63,21 +64,21 @@ def _unchecked(x, log_p, gradient, eps, n, rng):
 
 @function("coding", 3)
 def hmc(own: Own):
-    """The move keeps areas and can be reversed, so the change of energy alone decides."""
+    """The move preserves volume and can be reversed, so only the change of energy decides."""
     x = own.rng("exact").normal(size=(20_000, 2)) / np.array([1.0, 2.0])
 
     yield (x, _log_p, _slope, 0.7, 3), _hmc, {
-        "every proposal was taken: accept with min(1, exp(change of log p* - kinetic energy))":
+        "every proposal was accepted: accept with probability min(1, exp(-increase of the energy))":
             _unchecked,
     }, (
-        "accepted shares or distances are wrong: draw a normal momentum for each chain, use step "
-        "size and number of steps, and accept with min(1, exp(change of log p* - kinetic energy))"
+        "the share of accepted moves or their distance is wrong: draw a normal momentum for each "
+        "chain, make n steps of size eps, and accept with min(1, exp(-increase of the energy))"
     ), lambda new: np.column_stack([new, new - x, (new == x).all(axis=1)])  # fmt: skip
 
 
 @number("experiment", 3, within=0.02)
 def accepted(own: Own):
-    """Errors of the energy add up over ten dimensions, so steps must be shorter."""
+    """The energy errors of ten dimensions add up, so steps must be shorter than in one."""
     x, p = own.rng("accepted").normal(size=(2, 40_000, 10))
     y, end = library.leapfrog(np.negative, x, p, GIVEN["bold"](own), 1)
     energy = (x**2 + p**2 - y**2 - end**2) / 2
@@ -94,7 +95,7 @@ def accepted(own: Own):
 
 @number("trap", 3, within=1e-3)
 def half_turn(own: Own):
-    """After half a turn the energy and the distance from the mean are what they were."""
+    """After half a turn the energy and the distance from the mean are the same as before."""
     n = GIVEN["turns"](own)
     return 2 * np.sin(np.pi / (2 * n)), {
         "this is the step in the limit of small steps": np.pi / n,
@@ -103,7 +104,7 @@ def half_turn(own: Own):
 
 integral = letter(
     "a", "Rectangles miss the steep rise near the base, and more states do not correct this.",
-    b="more states bring the points closer to the curve, but the rule stays as it is",
+    b="more states bring the points closer to the curve, but do not change the rule",
     c="the mean of the slopes is steep near the base, at β = 0",
     d="if the β are squares of evenly spaced numbers, trapezoids follow the curve",
 )  # fmt: skip

@@ -13,7 +13,7 @@ GIVEN = {"hills": lambda own: line.hills(own.number("tilt", 5, 12))}
 
 @function("derivation", 2)
 def no_weights(own: Own):
-    """Without connections all units are independent: each is one factor of the sum."""
+    """Without connections the units are independent, and each contributes one factor to Z."""
     b, a = own.base, own.rng("biases").normal(size=6)
     yield (b, a), softplus(b).sum() + softplus(a).sum(), {
         "include the hidden units": softplus(b).sum(),
@@ -28,12 +28,12 @@ log_z = line.log_z._replace(kind="coding", points=3)
 
 @number("experiment", 3, within=0.3)
 def missed(own: Own):
-    """All chains measured the first mode, and their standard error is about this mode alone."""
+    """All chains measured the first mode, and their standard error describes this mode alone."""
     _, exact = GIVEN["hills"](own)
     first = 100 * np.log(2)
     return exact - first, {
-        "did you use a base that knows the second mode? Take base=np.zeros(100)": 0.0,
-        "this is the exact value": exact,
+        "does your base cover the second mode? Use base=np.zeros(100)": 0.0,
+        "this is the exact value: subtract the estimate from it": exact,
     }
 
 
@@ -47,14 +47,14 @@ def flattered(own: Own):
 def forty_units(own: Own):
     """Each unit of the smaller layer doubles the number of states in the sum."""
     return 2.0**20, {
-        "the time doubles twenty times, which is not 20 times as long": 20.0,
-        "these are all states of 40 units: divide by those of 20": 2.0**40,
+        "the time doubles twenty times, so it does not become 20 times as long": 20.0,
+        "this is the number of states of 40 units: divide it by that of 20 units": 2.0**40,
     }
 
 
 spike = letter(
-    "c", "Agreement says that the chains measured the same thing, not that they measured all of Z.",
-    a="the chains agree with each other, but the dashed line is elsewhere",
+    "c", "Agreement shows that the chains measured the same part, not that they measured all of Z.",
+    a="the chains agree with each other, but the exact value (dashed) is elsewhere",
     b="more chains of the same kind would only make the same spike higher",
     d="their ESS is 104 of 105, nearly the best possible",
 )  # fmt: skip

@@ -24,13 +24,13 @@ GIVEN = {
 
 @function("derivation", 2, rtol=2e-3)
 def possible_gain(own: Own):
-    """A mean of squares is never less than the square of the mean, and equal only if g is flat."""
+    """A mean of squares is at least the square of the mean, and equal only if g is constant."""
     grid, g = spread(own)
     top, root = np.trapezoid(g, grid), np.trapezoid(np.sqrt(g), grid)
     yield (grid, g), top / root**2, {
-        "the root is taken before the integral, and the square after it": top / root,
+        "take the root before the integral, and the square after it": top / root,
     }  # fmt: skip
-    yield lambda answer: require(abs(answer(grid, 7.0 + 0 * g) - 1) < 1e-6, "a flat g gives 1")
+    yield lambda answer: require(abs(answer(grid, 7.0 + 0 * g) - 1) < 1e-6, "a constant g gives 1")
 
 
 def _cut(grid, height, n):
@@ -46,7 +46,7 @@ def equal_areas(own: Own):
     def ends(answer):
         found = numbers(answer(grid, g, 10), (11,), "the schedule")
         require(found[0] == 0 and abs(found[-1] - 1) < 1e-9, "begin with 0 and end with 1")
-        require(np.all(np.diff(found) > 0), "betas must grow")
+        require(np.all(np.diff(found) > 0), "the betas must increase")
 
     for n in (10, 33):
         yield (grid, g, n), _cut(grid, np.sqrt(g), n), {
@@ -58,7 +58,7 @@ def equal_areas(own: Own):
 
 @function("coding", 3)
 def cost(own: Own):
-    """Independent steps add up their variances, and each grows with the square of its length."""
+    """The variances of independent steps add up, and grow with the squares of the lengths."""
     grid, g = spread(own)
     schedule = np.sort(np.concatenate([[0, 1], own.rng("schedule").random(9)]))
     length, middle = np.diff(schedule), (schedule[1:] + schedule[:-1]) / 2
@@ -71,7 +71,7 @@ def cost(own: Own):
 
 @number("experiment", 3, share=0.08)
 def half_way(own: Own):
-    """A step at the middle of the path costs this, times the square of its length."""
+    """A step at the middle of the path adds this variance times the square of its length."""
     rows = states(own.model.visible, np.arange(2**own.model.n_visible))
     p = np.exp(own.path.at(0.5).log_density(rows) - own.log_z_at(0.5)[0])
     slope = own.path.log_density_slope(rows, 0.5)
@@ -81,16 +81,16 @@ def half_way(own: Own):
 
 @function("trap", 0)
 def capped(own: Own):
-    """Only one scale brings the sum to 1, because the sum grows with it."""
+    """Only one s makes the lengths add up to 1, because their sum grows with s."""
     lengths, cap = GIVEN["steps"](own)
     betas = np.r_[0, lengths.cumsum()[:-1], 1]
-    hint = "the lengths do not add up to 1: after a cut the others must grow"
+    hint = "the lengths do not add up to 1: if some are cut, the others must grow"
     yield (lengths, cap), np.diff(decelerate(betas, cap)), {hint: np.minimum(lengths, cap)}
 
 
 hardest = letter(
-    "b", "Its point is the lowest, because it alone accounts for how long chains remember.",
-    a="its points lie at the line of equal steps on four of the six models",
-    c="equal steps are the line at 1, and points lie below it",
-    d="the variance is a ratio to that of equal steps on the same model: lower is better",
+    "b", "Its point is the lowest, because only friction accounts for how slowly chains move.",
+    a="VAROPT lies near the line of equal steps on four of the six models",
+    c="equal steps are the line at 1, and other points lie below this line",
+    d="the figure divides each variance by that of equal steps, so lower is better",
 )  # fmt: skip
