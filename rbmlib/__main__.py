@@ -86,7 +86,7 @@ def data(_) -> int:
     _say("RBMs:")
     for info in datasets.list_rbms():
         _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
-    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    _say(f"published models are downloaded to {datasets.cache_folder()}, or read from $RBMLIB_DATA")
     return 0
 
 
@@ -173,7 +173,7 @@ def _as_text(options, estimate: Estimate) -> str:
             lines[0] += "; if its units are -1/+1: --units spins"
     if estimate.method == "exact":
         lines.append(f"log Z        {estimate.log_z:.6f}  exact, by enumeration")
-        lines.append("bounds       both equal to it; --estimate runs AIS instead")
+        lines.append("bounds       both equal log Z; --estimate runs AIS instead")
     else:
         (low, low_error), (high, high_error) = details["lower_bound"], details["upper_bound"]
         steps, chains, seed = (settings[name] for name in ("n_steps", "n_chains", "rng"))
@@ -188,7 +188,7 @@ def _as_text(options, estimate: Estimate) -> str:
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
             "(effective sample size)",
             f"settings     {steps} steps, {chains} chains, base: {settings['base']}, seed {seed}; "
-            f"the same digits again: {again}",
+            f"for the same digits: {again}",
         ]
         lines += [f"check        {'ok  ' if c.passed else 'FAIL'} {c}" for c in estimate.checks]
     lines.append(f"verdict      {estimate.verdict}: {estimate.reason}")
@@ -203,7 +203,7 @@ def _interval(estimate: Estimate) -> str:
     if estimate.converged:
         return f"95%: {low:.4f} to {high:.4f}"
     if math.isfinite(high):
-        return f"a check failed: log Z is from {low:.1f} to {high:.1f}"
+        return f"a check failed: log Z lies between {low:.1f} and {high:.1f}"
     return f"no interval: a check shows that something was missed; log Z is above {low:.1f}"
 
 
