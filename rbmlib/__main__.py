@@ -60,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     estimated.set_defaults(run=logz)
     option = estimated.add_argument
-    option("model", metavar="MODEL", help="a registered name (see: data), or a .npz, .mat or .h5 file")
+    option("model", metavar="MODEL", help="a registered name (see: data), or .npz, .mat or .h5")
     foreign = "for a file of another program: "
     option("--layout", choices=LAYOUTS, help=foreign + "axes of the weights")
     option("--names", help=foreign + "such as weights=J,visible_bias=u,hidden_bias=v")
