@@ -60,33 +60,33 @@ def _parser() -> argparse.ArgumentParser:
     )
     estimated.set_defaults(run=logz)
     option = estimated.add_argument
-    option("model", metavar="MODEL", help="a registered name (see: data), .npz, .mat or .h5")
-    foreign = "in a file of another program: "
-    option("--layout", choices=LAYOUTS, help=foreign + "rows and columns of the weights")
-    option("--names", help=foreign + "weights=J,visible_bias=u,hidden_bias=v")
+    option("model", metavar="MODEL", help="a registered name (see: data), or .npz, .mat or .h5")
+    foreign = "for a file of another program: "
+    option("--layout", choices=LAYOUTS, help=foreign + "axes of the weights")
+    option("--names", help=foreign + "such as weights=J,visible_bias=u,hidden_bias=v")
     option("--units", choices=UNITS, help=foreign + "0 and 1, or -1 and +1; default: 0 and 1")
-    rows = "training data for the base: 'mnist', or rows in a .npy, .npz or .csv, of values in "
-    rows += "[0, 1] or with --threshold; of spins: -1 and +1, or 0 and 1 which stand for them"
+    rows = "training data for the base: 'mnist', or a .npy, .npz or .csv file of rows in [0, 1] "
+    rows += "(any values with --threshold); for spins, rows of -1 and +1, or of 0 and 1 instead"
     option("--data", metavar="FILE", help=rows)
-    option("--threshold", type=float, metavar="T", help="data above it are 1, others 0")
-    budget = f"default: {BUDGET_SECONDS:g}, or less where short runs pass every check"
+    option("--threshold", type=float, metavar="T", help="data above T become 1, others 0")
+    budget = f"default: {BUDGET_SECONDS:g}, or less if short runs pass every check"
     option("--budget", type=float, metavar="SECONDS", help=budget)
-    option("--steps", type=float, metavar="N", help="of each run, instead of a budget")
-    option("--chains", type=float, metavar="N", help="of each run, with --steps (default: 500)")
+    option("--steps", type=float, metavar="N", help="steps of each run, instead of a budget")
+    option("--chains", type=float, metavar="N", help="chains of a run with --steps (default: 500)")
     option("--seed", type=int, default=0, help="default: 0")
     option("--threads", type=int, metavar="N", help="default: all")
-    option("--estimate", action="store_true", help="estimate also where enumeration is possible")
+    option("--estimate", action="store_true", help="estimate even if enumeration is possible")
     option("--json", action="store_true", help="print one JSON object")
     option("--save", metavar="FILE.json", help="save the whole estimate")
     return parser
 
 
 def data(_) -> int:
-    _say("data sets, committed: MNIST (load_mnist), DNA (load_dna); fetched: course_test")
+    _say("data sets in the package: MNIST (load_mnist), DNA (load_dna); downloaded: course_test")
     _say("RBMs:")
     for info in datasets.list_rbms():
         _say(f"  {info.name:24} {info.n_visible} x {info.n_hidden:<5} {info.where}")
-    _say(f"published models are fetched into {datasets.cache_folder()}, or read from $RBMLIB_DATA")
+    _say(f"published models are downloaded to {datasets.cache_folder()}, or read from $RBMLIB_DATA")
     return 0
 
 
@@ -173,7 +173,7 @@ def _as_text(options, estimate: Estimate) -> str:
             lines[0] += "; if its units are -1/+1: --units spins"
     if estimate.method == "exact":
         lines.append(f"log Z        {estimate.log_z:.6f}  exact, by enumeration")
-        lines.append("bounds       both equal to it; --estimate runs AIS instead")
+        lines.append("bounds       both equal log Z; --estimate runs AIS instead")
     else:
         (low, low_error), (high, high_error) = details["lower_bound"], details["upper_bound"]
         steps, chains, seed = (settings[name] for name in ("n_steps", "n_chains", "rng"))
@@ -188,7 +188,7 @@ def _as_text(options, estimate: Estimate) -> str:
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "
             "(effective sample size)",
             f"settings     {steps} steps, {chains} chains, base: {settings['base']}, seed {seed}; "
-            f"the same digits again: {again}",
+            f"for the same digits: {again}",
         ]
         lines += [f"check        {'ok  ' if c.passed else 'FAIL'} {c}" for c in estimate.checks]
     lines.append(f"verdict      {estimate.verdict}: {estimate.reason}")
@@ -203,7 +203,7 @@ def _interval(estimate: Estimate) -> str:
     if estimate.converged:
         return f"95%: {low:.4f} to {high:.4f}"
     if math.isfinite(high):
-        return f"a check failed: log Z is from {low:.1f} to {high:.1f}"
+        return f"a check failed: log Z lies between {low:.1f} and {high:.1f}"
     return f"no interval: a check shows that something was missed; log Z is above {low:.1f}"
 
 

@@ -68,8 +68,8 @@ def in_memory(name: str, value, n_bytes: float) -> None:
     """Whether ``value`` of something, so many bytes each, may be held; what is no number passes."""
     memory = memory_of_machine()
     if _is_real(value) and float(value) * n_bytes > memory:
-        most = f"{int(memory / n_bytes):,} at most, of {n_bytes / 1e3:,.3g} kB each"
-        raise ValueError(f"{name} is {value:,}: expected {most}; rl.join several runs")
+        most = f"at most {int(memory / n_bytes):,}, because each takes {n_bytes / 1e3:,.3g} kB"
+        raise ValueError(f"{name} is {value:,}: expected {most}; or rl.join several runs")
 
 
 def memory_of_machine() -> float:
@@ -147,7 +147,7 @@ def array(
         raise ValueError(f"{name} holds {held}: expected finite numbers{remedy}")
     reached = float(np.abs(found).max(initial=0.0))
     if reached > largest:
-        meaning = f"{largest:.0e} at most, as log-densities lose digits; -1e4 freezes a unit"
+        meaning = f"at most {largest:.0e}, because log-densities lose digits; -1e4 freezes a unit"
         raise ValueError(f"{name} reaches {reached:.3g} in magnitude: expected {meaning}")
     found.flags.writeable = False
     return found
@@ -155,7 +155,7 @@ def array(
 
 def states(name: str, value, layer) -> np.ndarray:
     """States of a `Layer`, (n_states, n_units); a single one may be one-dimensional."""
-    meaning = f"(n_states, {len(layer)}), one column a unit of the model{layer.entries}"
+    meaning = f"(n_states, {len(layer)}), one column per unit of the model{layer.entries}"
     found = np.atleast_2d(numeric(name, value, meaning))
     if found.ndim != 2 or found.shape[1] != len(layer):
         raise ValueError(f"{name} has shape {np.shape(value)}: expected {meaning}")
@@ -206,9 +206,9 @@ def prior(value, n: int) -> np.ndarray:
     """r_k of n betas, normalised; uniform if None."""
     if value is None:
         return np.full(n, 1 / n)
-    found = array("prior", value, (n,), f"({n},), one positive number a beta")
+    found = array("prior", value, (n,), f"({n},), one positive number per beta")
     if not (found > 0).all():
-        raise ValueError(f"prior is {found.min()} at its least: expected positive numbers")
+        raise ValueError(f"prior has the smallest value {found.min()}: expected positive numbers")
     return found / found.sum()
 
 

@@ -203,7 +203,7 @@ def test_what_cannot_be_counted_is_tempered_and_says_so():
     rbm = rl.testsystems.random_rbm(60, 40, coupling=0.5, rng=0)
     draws = rl.sample(rbm, 150, rng=0)
     assert draws.states.shape == (150, 60)
-    assert repr(draws).startswith("<150 states of 60 units, of tempered chains, ")
+    assert repr(draws).startswith("<150 states of 60 units, from tempered chains, ")
     np.testing.assert_array_equal(draws.states, rl.sample(rbm, 150, rng=0).states)
 
 

@@ -200,13 +200,11 @@ def test_chains_go_where_the_error_is():
 
 def test_no_more_steps_are_advised_than_are_taken():
     last = of_runs(backward=run(10.0, converged=False))._replace(n_steps=MAX_STEPS // 2)
-    with pytest.warns(
-        rl.ConvergenceWarning, match=r"Give it training data: data=\.\.\. \(--data\)$"
-    ):
+    with pytest.warns(rl.ConvergenceWarning, match=r"Try training data: data=\.\.\. \(--data\)$"):
         _warn_of(last, None, can_have_data=True)
-    with pytest.warns(rl.ConvergenceWarning, match="Give it another base"):
+    with pytest.warns(rl.ConvergenceWarning, match="Try another base"):
         _warn_of(last, None, can_have_data=False)
-    with pytest.warns(rl.ConvergenceWarning, match=r"Give it budget_seconds=40 \(--budget 40\)$"):
+    with pytest.warns(rl.ConvergenceWarning, match=r"Try budget_seconds=40 \(--budget 40\)$"):
         _warn_of(last, 10.0, can_have_data=False)
 
 

@@ -69,7 +69,7 @@ REFUSED = [
     ("weights holds masked values", lambda: BernoulliRBM(list(MASKED), B, A)),
     ("weights has shape (0, 3)", lambda: BernoulliRBM(W[:0], [], A)),
     ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
-    ("weights has shape (3, 4): expected (4, 3), one row a visible unit; is it transposed?",
+    ("weights has shape (3, 4): expected (4, 3), one row per visible unit; is it transposed?",
      lambda: rl.RBM(rl.Spin(B), rl.Spin(A), W.T)),
     ("hidden_bias is not an array of numbers but None: expected (3,)", lambda: BernoulliRBM(W, B)),
     ("bias of Spin holds 1 NaN", lambda: rl.Spin([np.nan, 0.0])),
@@ -138,7 +138,7 @@ REFUSED = [
     ("skip is 10", lambda: rl.rts_of_sample(RUN, skip=10)),
     ("sample was drawn with conditional='marginal'", lambda: rl.mbar_of_sample(OF_V)),
     ("sample holds 1 chain", lambda: rl.mbar_of_sample(RUN.of_chains([0]))),
-    ("sample keeps 1 state a chain", lambda: rl.mbar_of_sample(ONE_ROW)),
+    ("sample keeps 1 state per chain", lambda: rl.mbar_of_sample(ONE_ROW)),
     ("source", lambda: rl.ti(3)),
     ("betas, n_chains, n_sweeps or rng is given", lambda: rl.ti(RUN, BETAS)),
     ("rule is 'romberg'", lambda: rl.ti(RUN, rule="romberg")),
@@ -245,7 +245,7 @@ HOLD_CHAINS = [
 def test_chains_that_no_memory_holds_are_refused_before_a_run(n, call, monkeypatch):
     assert 1e8 < checks.memory_of_machine() < 1e14
     monkeypatch.setattr(checks, "memory_of_machine", lambda: 50e3)
-    with pytest.raises(ValueError, match=rf"n_chains is {n:,}: expected \d+ at most, .* kB.*join"):
+    with pytest.raises(ValueError, match=rf"n_chains is {n:,}: expected at most \d+, .* kB.*join"):
         call()
 
 
@@ -253,7 +253,7 @@ def test_chains_that_no_memory_holds_are_refused_before_a_run(n, call, monkeypat
 def test_models_refuse_parameters_beyond_what_kernels_hold(name):
     fine = {"weights": W, "visible_bias": B, "hidden_bias": A, "log_scale": 0.0}
     for value in (1e13, -1.7e308):
-        with pytest.raises(ValueError, match=f"{name} reaches .* expected 1e"):
+        with pytest.raises(ValueError, match=f"{name} reaches .* expected at most 1e"):
             BernoulliRBM(**fine | {name: fine[name] + value})
 
 

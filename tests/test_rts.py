@@ -255,9 +255,10 @@ def test_a_model_that_will_not_converge_is_named_before_the_run(monkeypatch):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         run = rl.rts(MODES, rng=0)
-    assert re.match(r"rts: this run will not converge: .* took [\d,]+ sweeps from end to end of "
-                    r"the betas and back, for which about [\d,]+ sweeps are needed, and 100 at "
-                    r"most are taken unasked; it takes 40 now", str(said[0].message))  # fmt: skip
+    assert re.match(r"rts: this run will not converge: .* a round trip between the ends of the "
+                    r"betas took [\d,]+ sweeps, so the run needs about [\d,]+ sweeps. Without "
+                    r"n_sweeps it makes at most 100, and this run makes 40",
+                    str(said[0].message))  # fmt: skip
     assert "inconclusive: " in str(said[1].message)
     assert run.n_sweeps == 40
     assert not run.converged

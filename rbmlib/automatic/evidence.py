@@ -165,7 +165,7 @@ class Evidence(NamedTuple):
             return []
         passed = self.other.converged and self.second.holds_z
         outside, lost, ess = 1 - self.second.share, self.second.lost, f"ESS {self.other.ess:.0f}"
-        name = f"chains from a second base do not confirm the sum: their {ess} is too low to tell"
+        name = f"chains from a second base cannot confirm the sum, because their {ess} is too low"
         if self.other.converged:
             name = (
                 f"chains from a second base ({ess}) {'' if passed else 'do not '}confirm the sum: "
@@ -302,13 +302,14 @@ def reason(last: Evidence) -> str:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
         said.append(
-            f"modes that were found may hold {last.unseen:.1%} of Z more, as the error bar says"
+            f"modes that were found may hold a further {last.unseen:.1%} of Z, which the error bar "
+            "includes"
         )
     if not last.one_base and not last.other.converged:
-        said.append(f"the ESS of the second base, {last.other.ess:.0f}, is too low to show a mode "
-                    "that the first lost")  # fmt: skip
+        said.append(f"the ESS from the second base, {last.other.ess:.0f}, is too low to show a "
+                    "mode that the first base lost")  # fmt: skip
     if not last.sought:
-        said.append("no modes were sought")
+        said.append("there was no search for modes")
     return "; ".join([*said, "nothing verifies the value"])
 
 
@@ -337,6 +338,6 @@ def steps_needed(last: Evidence) -> str:
         return f"the {last.n_steps:,} steps of this run are enough for an interval of about ± 0.05"
     steps = last.n_steps * max(factor, 1.0)
     if not steps < MOST:
-        return "no number of steps is in sight for an interval of about ± 0.05"
+        return "no feasible number of steps gives an interval of about ± 0.05"
     least = "at least " if last.forward.ess < MINIMUM_ESS else ""
     return f"an interval of about ± 0.05 takes {least}{rounded_up(steps):,.0f} steps"

@@ -153,7 +153,7 @@ def _in_bits(rbm, data):
         rows = checks.numeric("data", data, "(n_samples, n_visible)").astype(float)
         if rows.size and not (rows.min() < 0 and np.abs(rows).max() <= 1):
             came = f"data runs from {rows.min():g} to {rows.max():g}"
-            raise ValueError(f"{came}: expected -1 and 1, states of Spin; of bits, 2.0 * data - 1")
+            raise ValueError(f"{came}: expected -1 and 1 (Spin); for bits, use 2.0 * data - 1")
         data = (rows + 1) / 2
     return rbm.to_bits(), data
 
@@ -181,7 +181,7 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
         return None, n_steps, n_chains
     if n_chains is not None:
         came = f"n_chains is {n_chains!r} without n_steps"
-        raise ValueError(f"{came}: expected both or neither; a budget chooses its chains")
+        raise ValueError(f"{came}: expected both or neither; a budget decides n_chains")
     meaning = f"a number above 0, {MAX_SECONDS:,.0f} at most"
     budget = BUDGET_SECONDS if budget_seconds is None else budget_seconds
     budget = checks.number("budget_seconds", budget, meaning, above=0, most=MAX_SECONDS)
@@ -191,9 +191,9 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
 def _base(target, data):
     """Visible biases by the data."""
     if isinstance(target, Path):
-        raise ValueError("data is given with a path, which brings its base: expected one of them")
+        raise ValueError("data is given with a path, which has its own base: expected one of them")
     if np.shape(data)[-1:] != (target.n_visible,):
-        meaning = f"(n_samples, {target.n_visible}), one column a visible unit of the model"
+        meaning = f"(n_samples, {target.n_visible}), one column per visible unit of the model"
         came = f"data has shape {np.shape(data)}"
         raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
     if isinstance(target.visible, Binary):
@@ -222,5 +222,5 @@ def _warn_of(last: Evidence, budget: float | None, can_have_data: bool) -> None:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
     failed = "; ".join(str(check) for check in last.checks() if not check.passed)
-    bound = ". The value is a lower bound, and no more" if last.is_bound else ""
-    warn(f"log_z: {last.verdict}: {failed}{bound}. Give it {remedy}")
+    bound = ". The value is only a lower bound" if last.is_bound else ""
+    warn(f"log_z: {last.verdict}: {failed}{bound}. Try {remedy}")

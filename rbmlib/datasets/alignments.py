@@ -86,7 +86,7 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
     letters = "".join(sorted({*"".join(found)}))
     if alphabet == AMINO_ACIDS and {*letters} <= {*"ACGTN-"}:
         held = f"{source.name} holds only the letters {letters}, read as amino acids and gaps"
-        warnings.warn(f"{held}; of DNA, give alphabet={letters!r}", stacklevel=2)
+        warnings.warn(f"{held}; for DNA, give alphabet={letters!r}", stacklevel=2)
     for line, name, sequence in zip(begins, names, found, strict=True):
         if len(sequence) != len(found[0]):
             came = f"sequence {name!r} has {len(sequence)} letters, the first {len(found[0])}"

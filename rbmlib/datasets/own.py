@@ -56,7 +56,7 @@ def load_rows(
     """
     source = Path(path).expanduser()
     if source.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{source} is no data file: expected one of {', '.join(SUFFIXES)}")
+        raise ValueError(f"{source} is not a data file: expected one of {', '.join(SUFFIXES)}")
     if not source.is_file():
         raise FileNotFoundError(f"no data file {str(path)!r}")
     try:
@@ -65,7 +65,7 @@ def load_rows(
         raise ValueError(f"cannot read {source.name}: {error}") from None
     rows = rows.reshape(len(rows), -1) if rows.ndim > 2 else rows
     if rows.ndim != 2 or not rows.size or n_visible not in (None, rows.shape[1]):
-        meaning = f"(n_samples, {n_visible or 'n_visible'}), one column a visible unit"
+        meaning = f"(n_samples, {n_visible or 'n_visible'}), one column per visible unit"
         raise ValueError(f"{source.name} holds an array of shape {rows.shape}: expected {meaning}")
     checks.refuse_nan(source.name, rows, "finite numbers")
     return _states(source.name, rows, threshold)

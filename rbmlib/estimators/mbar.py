@@ -127,12 +127,12 @@ def kept_states(sample, skip):
     checked_sample(sample, "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering")
     if sample.conditional != "joint":
         came = f"sample was drawn with conditional={sample.conditional!r}"
-        raise ValueError(f"{came}: expected 'joint', where one slope a state serves all betas")
+        raise ValueError(f"{came}: expected 'joint', where slopes do not depend on beta")
     n_kept, skip = len(sample.delta), checks.count("skip", skip, 0)
     if n_kept < 2:
-        raise ValueError(f"sample keeps {n_kept} state a chain: expected 2; lower record_every")
+        raise ValueError(f"sample keeps {n_kept} state per chain: expected 2; lower record_every")
     if n_kept - skip < 2:
-        meaning = f"at most {n_kept - 2}, as {n_kept} states are kept of a chain"
+        meaning = f"at most {n_kept - 2}, because {n_kept} states of each chain are kept"
         raise ValueError(f"skip is {skip}: expected {meaning}")
     temperature = sample.temperature[skip:].astype(int)
     counts = np.bincount(temperature.ravel(), minlength=sample.betas.size)
@@ -202,7 +202,7 @@ def solve_mbar(delta, counts, betas) -> MBARSolution:
     betas, meaning = checks.schedule(betas), "one slope a sample"
     delta = checks.array("delta", checks.numeric("delta", delta, meaning).ravel(), (None,), meaning)
     n_samples = delta.size
-    counts = checks.array("counts", counts, betas.shape, f"({betas.size},), one count a beta")
+    counts = checks.array("counts", counts, betas.shape, f"({betas.size},), one count per beta")
     total = counts.sum()
     if not (counts >= 0).all() or not n_samples or not np.isclose(total, n_samples, rtol=1e-9):
         came = f"counts run from {counts.min()} to {counts.max()} and sum to {total}"

@@ -36,7 +36,8 @@ class Draws(NamedTuple):
         n, n_units = self.states.shape
         how = "exact"
         if self.run is not None:
-            how = f"of tempered chains, {self.run.details['round_trips']:.1f} round trips a chain"
+            trips = self.run.details["round_trips"]
+            how = f"from tempered chains, {trips:.1f} round trips per chain"
             how += "" if self.run.converged else f", {self.run.verdict}"
         return f"<{n:,} states of {n_units} units, {how}>"
 
@@ -96,4 +97,4 @@ def tempered(model, n_samples: int, rng) -> Draws:
             return Draws(path.visible_of(states, rng).astype(float), run)
     drawn = f"{sum(map(len, found))} of {n_samples} states were drawn"
     remedy = "run rl.simulated_tempering with betas and a base of your own"
-    raise RuntimeError(f"chains are at the model too rarely: {drawn}; {remedy}")
+    raise RuntimeError(f"chains reach beta = 1 too rarely: {drawn}; {remedy}")

@@ -213,7 +213,7 @@ def _compared(order, log_zs, values):
         warn(
             f"tap: this value, which has no error bar, is unreliable: {'; '.join(failed)}. "
             + ", ".join(f"{name} {value:.1f}" for name, value in values.items())
-            + f" (the first is a lower bound): they span {span:.1f} nats, so the expansion does "
-            "not converge for couplings as strong as these; use rl.log_z or rl.ais"
+            + f" (the first is a lower bound) span {span:.1f} nats, so the expansion does not "
+            "converge for couplings as strong as these; use rl.log_z or rl.ais"
         )
     return {"orders": values, "disagreement": span, "checks": found}

@@ -103,8 +103,8 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
         if w.shape == (b.size, a.size) == (a.size, b.size):
             raise ValueError(
                 f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
-                "layout: expected layout='visible_hidden' (one row a visible unit) or "
-                "layout='hidden_visible' (one row a hidden unit, as PyTorch's)"
+                "layout: expected layout='visible_hidden' (one row per visible unit) or "
+                "layout='hidden_visible' (one row per hidden unit, as in PyTorch)"
             )
         layout = LAYOUTS[w.shape == (a.size, b.size)]
     return w.T if checks.one_of("layout", layout, LAYOUTS) == LAYOUTS[1] else w, b, a
@@ -112,7 +112,7 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
 
 def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
     """Weights and biases, whose shapes fit each other; ``optional`` biases are zero if None."""
-    meaning = "(n_visible, n_hidden), one row a visible unit"
+    meaning = "(n_visible, n_hidden), one row per visible unit"
     w = checks.array("weights", weights, (None, None), meaning)
     if not w.size:
         raise ValueError(f"weights has shape {w.shape}: expected units in both layers")
@@ -202,7 +202,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}") from None
     if own and not (names is units is None and layout in (None, LAYOUTS[0])):
-        held = f"{source.name} holds {model!r}, which says how its arrays lie and its units"
+        held = f"{source.name} holds {model!r}, which specifies its layout and its units"
         raise ValueError(f"{held}: expected no layout, names or units; or save another model")
     return model
 

@@ -230,7 +230,7 @@ class Potts(Layer):
 
     constants = ("q",)
     _meaning = "zeros and ones, a single 1 in the columns of each unit"
-    entries = ", one a state of it: (n_units, q) flattened, numbers by np.eye(q)[numbers]"
+    entries = ", one per state of the unit: (n_units, q) flattened, such as np.eye(q)[numbers]"
 
     def __init__(self, bias, q):
         super().__init__(bias)
@@ -369,7 +369,7 @@ class DoubleReLU(Layer):
     def __init__(self, bias, a_plus=1.0, a_minus=1.0, theta_plus=0.0, theta_minus=0.0):
         super().__init__(bias)
         values = a_plus, a_minus, theta_plus, theta_minus
-        meaning = f"a number, or one a unit, ({len(self)},)"
+        meaning = f"a number, or one per unit, ({len(self)},)"
         for name, value in zip(self.constants, values, strict=True):
             value = checks.numeric(name, value, meaning)
             value = value if value.ndim else np.full(len(self), value)

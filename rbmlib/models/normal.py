@@ -66,7 +66,7 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
     array([[0.9, 0. ],
            [0. , 0.5]])
     """
-    shape = "(n_visible, n_hidden), one row a visible unit"
+    shape = "(n_visible, n_hidden), one row per visible unit"
     w = checks.array("weights", weights, (None, None), shape, largest=checks.LARGEST)
     meaning = "a singular value above 0 and below 1"
     bound = checks.number("largest", largest, meaning, above=0, below=1)
@@ -97,7 +97,7 @@ class Span:
     def coordinates(self, visible) -> np.ndarray:
         """u of visible states: (n_states, rank)."""
         n = len(self.basis)
-        meaning = f"(n_states, {n}), one column a unit of the model"
+        meaning = f"(n_states, {n}), one column per unit of the model"
         return checks.array("visible", visible, (None, n), meaning) @ self.basis
 
     def __call__(self, coordinates, rng=None) -> np.ndarray:

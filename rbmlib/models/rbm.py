@@ -65,7 +65,7 @@ class RBM:
             raise ValueError("visible is LeakyReLU, units that are summed over: expected others")
         largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
-        meaning = f"{shape}, one row a visible unit{visible.entries}"
+        meaning = f"{shape}, one row per visible unit{visible.entries}"
         self.visible, self.hidden = visible, hidden
         self.weights = checks.array("weights", weights, shape, meaning, largest=largest)
         for name, layer in (("visible_bias", visible), ("hidden_bias", hidden)):
@@ -88,7 +88,7 @@ class RBM:
         """The same model but for some parts (visible, hidden, weights, log_scale), known to be
         valid. One of Binary and Binary is a `BernoulliRBM`, and so on."""
         if unknown := parts.keys() - self.__dict__.keys():
-            raise TypeError(f"{sorted(unknown)} are no parts of a model: {[*self.__dict__]} are")
+            raise TypeError(f"{sorted(unknown)} are not parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
         model = object.__new__(class_of(parts["visible"], parts["hidden"]))
         model.__dict__.update(parts)
@@ -282,7 +282,7 @@ def gradient(model: RBM, v) -> np.ndarray:
 
 def means(name: str, value, layer: Layer) -> np.ndarray:
     """States or means (n_states, n_units), or those of one state; of spins, no means of bits."""
-    meaning = f"(n_states, {len(layer)}), one column a unit of the model"
+    meaning = f"(n_states, {len(layer)}), one column per unit of the model"
     found = checks.numeric(name, value, meaning)
     if found.ndim not in (1, 2) or found.shape[-1] != len(layer):
         raise ValueError(f"{name} has shape {found.shape}: expected {meaning}")

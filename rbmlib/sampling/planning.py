@@ -126,8 +126,8 @@ def _warn_of_length(method: str, found: TripTime, needed: float) -> None:
     if found.pilot_trips:
         took, asked = f"{found.sweeps_a_trip:,.0f}", f"about {needed:,.0f} sweeps"
     warn(
-        f"{method}: this run will not converge: in a pilot of {found.pilot_sweeps:,} sweeps a "
-        f"chain took {took} sweeps from end to end of the betas and back, for which {asked} are "
-        f"needed, and {MOST_SWEEPS:,} at most are taken unasked; it takes {FEWEST_SWEEPS:,} now. "
-        "Give it n_sweeps or a better base, or use rl.ais or rl.log_z"
+        f"{method}: this run will not converge: in a pilot of {found.pilot_sweeps:,} sweeps, a "
+        f"round trip between the ends of the betas took {took} sweeps, so the run needs {asked}. "
+        f"Without n_sweeps it makes at most {MOST_SWEEPS:,}, and this run makes {FEWEST_SWEEPS:,}. "
+        "Give n_sweeps or a better base, or use rl.ais or rl.log_z"
     )

@@ -167,5 +167,5 @@ def given_states(path, start, n: int):
         width = getattr(model, "n_visible", None)
         start = checks.array("start", start, (None, width), f"(n_chains, {width})")
     if len(start) != n:
-        raise ValueError(f"start holds {len(start)} states: expected {n}, one a chain or replica")
+        raise ValueError(f"start holds {len(start)} states: expected {n}, one per chain or replica")
     return start

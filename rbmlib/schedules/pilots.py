@@ -47,7 +47,7 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
         came = f"pilot is an estimate by {pilot.method!r} without the variance of slopes"
         raise ValueError(f"{came}: {remedy}")
     if pilot.betas.size < FEWEST:
-        came = f"pilot was looked at {pilot.betas.size} times"
+        came = f"pilot has records at {pilot.betas.size} betas"
         raise ValueError(f"{came}: expected {FEWEST} or more, as by rl.ais(..., n_recorded=201)")
     g = pilot.trace["slope_variance"] / _unbiased(pilot)
     if not g.max() > 0:
@@ -116,9 +116,9 @@ def _chain_log_weights(pilot: Estimate) -> np.ndarray:
     instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
     remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
     if "chain_log_weights" not in pilot.trace:
-        raise ValueError(f"pilot ({pilot.method}) has kept no chains, for friction: {remedy}")
+        raise ValueError(f"pilot ({pilot.method}) kept no chains, which friction needs: {remedy}")
     if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
-        came = f"{pilot.n_chains} chains, looked at {pilot.betas.size} times"
+        came = f"{pilot.n_chains} chains and records at {pilot.betas.size} betas"
         raise ValueError(f"pilot has {came}, too few for friction: {remedy}")
     return pilot.trace["chain_log_weights"]
 

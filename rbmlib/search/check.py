@@ -45,7 +45,7 @@ WORTH_SAYING = 0.01  # of Z, in the sum
 WRONG = 4.0, 0.05  # standard errors and nats by which a value is off, if all states are known
 SURE = 3.0  # standard errors, or as far beyond an interval
 MARGIN, ROUNDING = 1e-6, 1e-12  # nats beyond an interval that contradict it; of each nat of log Z
-REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which seeks modes"
+REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which searches for modes"
 
 
 def check(path: Path, estimate: Estimate) -> Estimate:
@@ -147,7 +147,7 @@ def _checked(model, estimate, n_states) -> Estimate:
         with using(progress=False):
             masses = local_masses(sought, rng)
         numbers |= {"log_local": masses.log_z, "n_modes": masses.n_modes}
-        bounds.append((masses.log_lower, f"what lies about {masses.n_modes} modes"))
+        bounds.append((masses.log_lower, f"the mass around {masses.n_modes} modes"))
     low, of = max(bounds)
     above = f"{of} lies above this value by"
     if _beyond(bounds, estimate):

@@ -49,7 +49,7 @@ def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
         while len(kept) >= size:
             yield kept[:size]
             kept = kept[size:]
-    raise ValueError(f"data has ended after {n_rows} rows: expected n_updates * batch_size of them")
+    raise ValueError(f"data ended after {n_rows} rows: expected n_updates * batch_size rows")
 
 
 # results ------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@
     const values = runs.map((r) => r.logZ), logZ = Hills.mean(values);
     const error = Math.sqrt(Hills.mean(values.map((z) => (z - logZ) ** 2)) / (values.length - 1));
     const trips = Hills.mean(runs.map((r) => r.trips));
-    return { logZ, error, good: trips >= 2, says: `${fix(trips, trips < 3 ? 1 : 0)} round trips a chain` };
+    return { logZ, error, good: trips >= 2, says: `${fix(trips, trips < 3 ? 1 : 0)} round trips per chain` };
   }
   const weighed = (chains, sign) => {
     const found = Hills.summary(chains.map((c) => ({ w: sign * c.w })).sort((a, b) => a.w - b.w));
