@@ -173,9 +173,7 @@ def test_the_start_decides_where_readings_disagree():
     assert alone.note.endswith("needed to decide: 2 h")
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
-    assert both.ours.startswith(
-        "From a pilot, salakhutdinov_cd25_500: RMSE of AIS over that of RTS: 5.00"
-    )
+    assert both.ours.startswith("If RTS starts from a pilot, the RMSE of AIS is 5.00")
 
 
 def test_a_ratio_over_lengths_counts_each_seed_once():
@@ -309,7 +307,7 @@ KEPT = {
 
 @pytest.mark.parametrize("claim", KEPT)
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    assert stored.kept_verdict("rts_small", claim).outcome == KEPT[claim]
+    assert judged.kept(claim).outcome == KEPT[claim]
 
 
 def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
@@ -322,7 +320,7 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
         ("2,1.9,2.1,0.999", REPRODUCED),
     ):  # fmt: skip
         path.write_text(head + "".join(f"{name},{row}\n" for row in rows).format(other))
-        assert stored.kept_verdict("t", name, "the cut").outcome == outcome
+        assert stored.kept_verdict("t", name, setting="the cut").outcome == outcome
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 
