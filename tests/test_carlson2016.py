@@ -90,11 +90,11 @@ RUN = pd.DataFrame(
 
 def test_the_tracker_is_compared_where_ais_is_sound():
     row = runs.against_ais(RUN)
-    assert (row["evaluations"], row["sound evaluations"], row["least ESS"]) == (3, 2, 4)
+    assert (row["evaluations"], row["sound evaluations"], row["smallest ESS"]) == (3, 2, 4)
     assert (row["RMS difference"], row["largest difference"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
-    assert (row["best update by tracking"], row["best update by AIS"]) == (200, 100)
-    assert (row["nats lost"], row["its ESS"]) == (1.5, 60)
+    assert (row["best tracked update"], row["best update by AIS"]) == (200, 100)
+    assert (row["nats lost"], row["ESS at best by AIS"]) == (1.5, 60)
 
 
 def test_trainings_are_those_of_chains_gain_and_rate():
@@ -173,7 +173,9 @@ def test_the_start_decides_where_readings_disagree():
     assert alone.note.endswith("needed to decide: 2 h")
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
-    assert both.ours.startswith("If RTS starts from a pilot, the RMSE of AIS is 5.00")
+    assert both.ours.startswith(
+        "If RTS starts from a pilot, the RMSE at equal sweeps, divided by that of RTS, is 5.00"
+    )
 
 
 def test_a_ratio_over_lengths_counts_each_seed_once():
@@ -238,7 +240,8 @@ def test_unstable_ti_depends_on_what_is_put_into_empty_bins():
 def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     def of(*lost):
         found = {
-            f"400 chains, seed {i}": {"ESS there": 90.0, "nats lost": x} for i, x in enumerate(lost)
+            f"400 chains, seed {i}": {"ESS at best tracked": 90.0, "nats lost": x}
+            for i, x in enumerate(lost)
         }
         return judged.early_stopping(found | {"2,000 chains": {"nats lost": 9.0}})
 
