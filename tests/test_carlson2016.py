@@ -166,7 +166,7 @@ def test_the_start_decides_where_readings_disagree():
     name = "carlson-fig3-500-dominates"
 
     def judge_it(of):
-        return judged.of_start(name, of, [runs.PUBLIC], judged.dominates, "2 h")
+        return judged.of_start(name, of, [runs.PUBLIC], ["dominates"], "2 h")
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN
@@ -174,7 +174,7 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "If RTS starts from a pilot, the RMSE at equal sweeps, divided by that of RTS, is 5.00"
+        "If RTS starts from a pilot, the RMSE over that of RTS at equal sweeps is 5.00"
     )
 
 
