@@ -121,8 +121,8 @@ def bound(
 ) -> Verdict:  # fmt: skip
     """A claimed bound: "within a second", "at least a tenth", "in most cases".
 
-    ``least`` is the smallest value that the effect can have, such as 0 for the size of an error:
-    the interval, which no outcome turns on below it, ends there.
+    ``least`` is the smallest value that the effect can have, such as 0 for the size of an error.
+    The interval ends there, which changes no outcome.
     """
     ours = _as_measured(ours)
     if not at_least < at_most or at_least == -at_most == -math.inf:

@@ -325,9 +325,12 @@ def of_start(name: str, frame, models, parts, price: str) -> Verdict:
     def of(model, reading):
         if any(len(_errors(frame, model, x, 1000, reading)) < FEWEST for x in ("RTS", "AIS")):
             return judge.left_open(name, "not run")
-        every = {words: part(name, frame, model, reading) for words, part in map(PARTS.get, parts)}
-        found[model, reading] = f"{[*every][-1]} is {[*every.values()][-1].ours}"
-        return together(every) if len(every) > 1 else every.popitem()[1]
+        every = {}
+        for part in parts:
+            words, judged = PARTS[part]
+            every[words] = judged(name, frame, model, reading)
+            found[model, reading] = f"{words} is {every[words].ours}"
+        return together(every) if len(every) > 1 else every[words]
 
     found: dict[tuple[str, str], str] = {}
     counted = [COUNTED] if PUBLIC in models else []
