@@ -90,11 +90,11 @@ RUN = pd.DataFrame(
 
 def test_the_tracker_is_compared_where_ais_is_sound():
     row = runs.against_ais(RUN)
-    assert (row["evaluations"], row["sound evaluations"], row["least ESS"]) == (3, 2, 4)
+    assert (row["evaluations"], row["sound evaluations"], row["smallest ESS"]) == (3, 2, 4)
     assert (row["RMS difference"], row["largest difference"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
-    assert (row["best update by tracking"], row["best update by AIS"]) == (200, 100)
-    assert (row["nats lost"], row["its ESS"]) == (1.5, 60)
+    assert (row["best tracked update"], row["best update by AIS"]) == (200, 100)
+    assert (row["nats lost"], row["ESS at best by AIS"]) == (1.5, 60)
 
 
 def test_trainings_are_those_of_chains_gain_and_rate():
@@ -166,7 +166,7 @@ def test_the_start_decides_where_readings_disagree():
     name = "carlson-fig3-500-dominates"
 
     def judge_it(of):
-        return judged.of_start(name, of, [runs.PUBLIC], judged.dominates, "2 h")
+        return judged.of_start(name, of, [runs.PUBLIC], ["dominates"], "2 h")
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN
@@ -174,7 +174,7 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "From a pilot, salakhutdinov_cd25_500: RMSE of AIS over that of RTS: 5.00"
+        "If RTS starts from a pilot, the RMSE over that of RTS at equal sweeps is 5.00"
     )
 
 
@@ -240,7 +240,8 @@ def test_unstable_ti_depends_on_what_is_put_into_empty_bins():
 def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     def of(*lost):
         found = {
-            f"400 chains, seed {i}": {"ESS there": 90.0, "nats lost": x} for i, x in enumerate(lost)
+            f"400 chains, seed {i}": {"ESS at best tracked": 90.0, "nats lost": x}
+            for i, x in enumerate(lost)
         }
         return judged.early_stopping(found | {"2,000 chains": {"nats lost": 9.0}})
 
@@ -309,7 +310,7 @@ KEPT = {
 
 @pytest.mark.parametrize("claim", KEPT)
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    assert stored.kept_verdict("rts_small", claim).outcome == KEPT[claim]
+    assert judged.kept(claim).outcome == KEPT[claim]
 
 
 def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
@@ -322,7 +323,7 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
         ("2,1.9,2.1,0.999", REPRODUCED),
     ):  # fmt: skip
         path.write_text(head + "".join(f"{name},{row}\n" for row in rows).format(other))
-        assert stored.kept_verdict("t", name, "the cut").outcome == outcome
+        assert stored.kept_verdict("t", name, setting="the cut").outcome == outcome
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 

@@ -303,6 +303,15 @@ def test_equal_repeats_are_not_exact():
     assert vs.in_brackets(open_.effect, open_.low, open_.high) == "1"
 
 
+def test_the_interval_of_a_size_ends_at_zero():
+    off = [0.1, 0.2, 3.0]
+    found, whole = (judge.bound("words", off, at_most=10, **k) for k in ({"least": 0}, {}))
+    assert whole.low < 0 == found.low
+    assert (found.outcome, found.high) == (whole.outcome, whole.high)
+    near = ms.measured(3.0, 0.1)
+    assert judge.bound("words", near, at_most=10, least=0).low == pytest.approx(near.interval()[0])
+
+
 def test_several_comparisons_must_all_hold():
     yes, no = judge.compare(1, "<", 2), judge.compare([3, 4], "<", 2)
     assert [(yes & yes).holds, (yes & no).holds, (no & yes).holds] == [True, False, False]

@@ -132,7 +132,7 @@ def test_every_stored_table_can_be_read(repository, capsys):
     for name in {*declare.names()} & tables:
         table = stored_results(name)
         assert len(table) == len(table.attrs["provenance"]["seconds"]) > 0
-        assert capsys.readouterr().out.startswith(f"{name}: {len(table)} tasks")
+        assert capsys.readouterr().out.startswith(f"{name}: {len(table)} task")
 
 
 def test_reader_shows_provenance(folder, capsys):
@@ -140,6 +140,10 @@ def test_reader_shows_provenance(folder, capsys):
     assert list(table["seed"]) == [1, 2]
     out = capsys.readouterr().out
     assert out == "mine: 2 tasks, seeds 1 to 2, 3 minutes on x86, rbmlib 0.1\n"
+    last = pd.read_csv(folder / "mine.csv")[1:].assign(seconds=60.0)
+    last.to_csv(folder / "mine.csv", index=False)
+    stored_results("mine")
+    assert capsys.readouterr().out == "mine: 1 task, seed 2, 1 minute on x86, rbmlib 0.1\n"
 
 
 def test_a_row_computed_again_is_the_same(folder, capsys):

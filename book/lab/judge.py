@@ -99,7 +99,7 @@ def effect(
             note = f"{SIZE_DIFFERS}; {note}" if outcome == REPRODUCED else note
             outcome = REPRODUCED if outcome == REPRODUCED else CONTRADICTED
         elif of_size == OPEN and outcome == REPRODUCED:
-            outcome, note = OPEN, f"{note}; the sign is as claimed, the size is open"
+            outcome, note = OPEN, f"{note}; the sign is as claimed, but the size is open"
     return _verdict(name, ours, found, outcome, note, unit, n_trainings)
 
 
@@ -117,13 +117,18 @@ def equivalence(name: str, ours, *, margin: float, reason: str, unit: str = "") 
 
 def bound(
     name: str, ours, *, at_least: float = -math.inf, at_most: float = math.inf, unit: str = "",
-    n_trainings: int | None = None, alpha: float = ALPHA,
+    n_trainings: int | None = None, alpha: float = ALPHA, least: float = -math.inf,
 ) -> Verdict:  # fmt: skip
-    """A claimed bound: "within a second", "at least a tenth", "in most cases"."""
+    """A claimed bound: "within a second", "at least a tenth", "in most cases".
+
+    ``least`` is the smallest value that the effect can have, such as 0 for the size of an error.
+    The interval ends there, which changes no outcome.
+    """
     ours = _as_measured(ours)
     if not at_least < at_most or at_least == -at_most == -math.inf:
         raise ValueError(f"at_least is {at_least}, at_most {at_most}: expected one, or an interval")
     found = _effect_of(ours, alpha)
+    found = found._replace(low=max(found.low, _on_scale(least, ours.scale)))
     outcome = found.in_region(*(_on_scale(x, ours.scale) for x in (at_least, at_most)))
     return _verdict(name, ours, found, outcome, "", unit, n_trainings)
 

@@ -47,13 +47,20 @@ def stored_results(name: str, scheduler: str = ""):
     provenance = table[[column for column in PROVENANCE if column in table]]
     table = table.drop(columns=provenance.columns)
     table.attrs["provenance"] = Provenance(provenance.to_dict("list"))
-    seeds = (
-        f", seeds {table['seed'].min():.0f} to {table['seed'].max():.0f}" if "seed" in table else ""
-    )
     versions, hosts = (", ".join(map(str, provenance[c].unique())) for c in ("rbmlib", "host"))
-    minutes = provenance["seconds"].sum() / 60
-    print(f"{name}: {len(table)} tasks{seeds}, {minutes:.0f} minutes on {hosts}, rbmlib {versions}")
+    minutes = _counted(round(provenance["seconds"].sum() / 60), "minute")
+    tasks = _counted(len(table), "task") + (_seeds(table["seed"]) if "seed" in table else "")
+    print(f"{name}: {tasks}, {minutes} on {hosts}, rbmlib {versions}")
     return table
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _seeds(seeds: pd.Series) -> str:
+    first, last = f"{seeds.min():.0f}", f"{seeds.max():.0f}"
+    return f", seed {first}" if first == last else f", seeds {first} to {last}"
 
 
 def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
@@ -73,11 +80,13 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
     return found
 
 
-def kept_verdict(name: str, claim: str, setting: str = "") -> Verdict:
-    """One verdict of these; with cases "value: model", if it may depend on a setting."""
+def kept_verdict(name: str, claim: str, said: str = "", setting: str = "") -> Verdict:
+    """One verdict of these; with cases "value: model", if it may depend on a setting.
+
+    ``said`` is a sentence with "{}" for the effect of each case, in their order.
+    """
     cases = kept_verdicts(name, claim)
-    shown = ((case.replace(": ", ", "), f"{v.effect:.3g}") for case, v in cases.items())
-    ours = "; ".join(f"{case}: {effect}".replace("-", "−") for case, effect in shown)
+    ours = said.format(*(f"{v.effect:.3g}".replace("-", "−") for v in cases.values()))
     if not setting:
         return together(cases).said(ours)
     by_value: dict[str, dict[str, Verdict]] = {}

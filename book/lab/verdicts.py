@@ -21,8 +21,8 @@ SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  #
 OUTCOMES = tuple(SYMBOLS)
 
 SIZE_DIFFERS = "size differs"
-ONE_TRAINING = "only one training was run; another would give other numbers"
-TOO_ROUGH = "further runs cannot decide: the printed number is too uncertain"
+ONE_TRAINING = "only one training was run, and another would give different numbers"
+TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 
 AT_SIGHT = 3  # cases of a claim that are written out; more are folded
 
@@ -178,7 +178,7 @@ def card(v: Verdict) -> str:
     listed = ""
     if v.counts:
         n = sum(v.counts.values())
-        listed = f"{len(v.parts)} of {n:,} cases listed; outcomes of all: {counts_in_words(v)}"
+        listed = f"{len(v.parts)} of {n:,} cases are listed. Of all cases: {counts_in_words(v)}"
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),

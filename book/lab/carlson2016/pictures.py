@@ -140,7 +140,7 @@ def matrix_of_moves(by_length, trainings) -> None:
     left.axhline(0.9, **plots.method("published", "printed: about 10% less", markers=False))
     left.set(xscale="log", xlabel="sweeps of each chain that are used, pcd_10")
     left.set_ylabel("RMSE over that of RTS")
-    right.set(xticks=[], xlabel=f"{len(trainings)} trainings with 10 hidden units, by RSD")
+    right.set(xticks=[], xlabel=f"{len(trainings)} trainings with 10 hidden units, sorted by RSD")
     left.legend(fontsize=8)
 
 

@@ -144,13 +144,13 @@ def against_ais(run: pd.DataFrame) -> dict:
     best, best_ais = run["validation"].argmax(), checked.argmax()
     return {
         "evaluations": len(run),
-        "least ESS": run["ess"].min(),
+        "smallest ESS": run["ess"].min(),
         "sound evaluations": int(sound.sum()),
         "RMS difference": rmse(off[sound]),
         "largest difference": off[sound].max(),
-        "best update by tracking": run["update"][best],
-        "ESS there": run["ess"][best],
+        "best tracked update": run["update"][best],
+        "ESS at best tracked": run["ess"][best],
         "best update by AIS": run["update"][best_ais],
-        "its ESS": run["ess"][best_ais],
+        "ESS at best by AIS": run["ess"][best_ais],
         "nats lost": checked[best_ais] - checked[best],
     }
