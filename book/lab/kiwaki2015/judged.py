@@ -130,7 +130,7 @@ def gms13_below(runs) -> Verdict:
     verdict = depends(UNSTATED, by_reading(runs, MODELS, judged)).said(
         f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times the ESS of "
         "LINEAR on the six models.",
-        "From own biases, most ESS are too uncertain to decide.",
+        "From own biases, most values of the ESS are too uncertain for a verdict.",
     )
     price = "nine trainings of each small model and five seeds on PCD(500) would decide, in about "
     price += "13.5 h on two cores"

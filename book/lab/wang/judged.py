@@ -456,7 +456,7 @@ def tap_largest(runs: Stored) -> Verdict:
     said = "The printed errors on h10 to h500, in nats, are "
     said += f"{by['TAP (']} for TAP, and {by['SAMS']} for SAMS."
     larger_in_print = judge.compare(np.broadcast_to(off["TAP ("], theirs.shape), ">", theirs)
-    why = "the printed TAP is nearer to log Z than the printed SAMS on three of four models"
+    why = "the printed value of TAP is nearer to log Z than that of SAMS on three of four models"
     parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why)}
     parts["by the printed programs"] = depends("the reading", others)
     return together(parts, ours=said).said(models=THEIRS)
