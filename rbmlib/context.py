@@ -22,7 +22,7 @@ from ._kernels import threads
 __version__ = "0.1.0"
 
 QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before a call says how far it is, and between two lines
-SMALL_SHARE = 0.01  # of all steps: fewer are no ground for an estimate of the time left
+SMALL_SHARE = 0.1  # of all steps: fewer are no ground for an estimate of the time left
 
 
 class Settings(NamedTuple):

@@ -197,6 +197,9 @@ def test_ais_below_and_raise_above():
     assert judged.sandwich(frame_of(**steps)).outcome == REPRODUCED
     steps["AIS_100"] = steps["AIS_1000"] = 1 + NOISE
     assert judged.sandwich(frame_of(**steps)).outcome == CONTRADICTED
+    one = {name: errors for name, errors in steps.items() if name.endswith("_100")}
+    three = one | {f"{m}_{k}": one[f"{m}_100"] for m in ("AIS", "RAISE") for k in (300, 1000)}
+    assert judged.sandwich(frame_of(**three)).parts == judged.sandwich(frame_of(**one)).parts
 
 
 def test_an_error_that_grows_with_temperatures_is_seen():

@@ -408,9 +408,9 @@ def test_known_and_common_mistakes_are_named():
         assert hint_of(change(right), right) == hint
 
 
-@pytest.mark.parametrize("off", [0.0, 0.1])
-def test_draws_are_held_to_five_standard_errors(off):
-    """10,000 values whose mean is ten standard errors off are refused, at each of ten names."""
+@pytest.mark.parametrize(("off", "scale"), [(0.0, 1.0), (0.1, 1.0), (0.0, 1.1)])
+def test_draws_are_held_to_five_standard_errors(off, scale):
+    """10,000 values of a wrong mean or variance are refused, at each of ten names."""
 
     @checker.function("step", 1)
     def normal(own):
@@ -418,8 +418,8 @@ def test_draws_are_held_to_five_standard_errors(off):
 
     for name in range(10):
         own = exercises.checker.Own(str(name))
-        draw = lambda rng: rng.normal(size=10_000) + off  # noqa: E731
-        if off:
+        draw = lambda rng: scale * rng.normal(size=10_000) + off  # noqa: E731
+        if (off, scale) != (0, 1):
             with pytest.raises(exercises.NotYet, match="another mean"):
                 normal.judge(draw, own)
         else:

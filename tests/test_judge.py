@@ -340,6 +340,7 @@ def test_measurements():
     ratio = ms.ratio(a, b)  # each mean has a relative error of 1 / sqrt(12)
     assert (math.exp(ratio.value), ratio.std_error) == pytest.approx((2, math.sqrt(1 / 6)))
     assert ms.ratio(a, b, paired=True)[:2] == (pytest.approx(math.log(2)), pytest.approx(0))
+    assert ms.ratio([1, 8], [1, 2], paired=True).value == pytest.approx(math.log(2))
     assert math.exp(ms.rmse_ratio(a, b).value) == pytest.approx(2)
     assert ms.difference(a, np.arange(9.0)).n == 3
     assert ms.exactly(3).interval() == (3, 3)

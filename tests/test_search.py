@@ -54,6 +54,17 @@ def test_a_sum_grows_to_log_z(kind, scale):
     assert beam.contains(begun).all()
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_large_weights_of_one_sign(sign):
+    rng = np.random.default_rng(3)
+    w = sign * 400 * rng.random((9, 7))
+    rbm = rl.BernoulliRBM(w, -w.sum(axis=1) / 2, -w.sum(axis=0) / 2)
+    beam = Beam(rbm)
+    beam.add(descents(beam.small, rng=0)[:3])
+    beam.grow(1000 * beam.n_neighbours)
+    assert beam.log_sum == pytest.approx(rl.exact(rbm).log_z, rel=1e-11)
+
+
 @pytest.mark.parametrize("n", [5, 63, 64, 65, 130])
 def test_states_of_any_number_of_words(n):
     """And the same sum on any number of threads."""
