@@ -54,15 +54,14 @@ def test_a_sum_grows_to_log_z(kind, scale):
     assert beam.contains(begun).all()
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_large_weights_of_one_sign(sign):
-    rng = np.random.default_rng(3)
-    w = sign * 400 * rng.random((9, 7))
-    rbm = rl.BernoulliRBM(w, -w.sum(axis=1) / 2, -w.sum(axis=0) / 2)
+@pytest.mark.parametrize(("weight", "bias"), [(200.0, 0.0), (-200.0, 1000.0)])
+def test_large_weights_of_one_sign(weight, bias):
+    """All 16 visible states are about as probable, though seven factors leave every float."""
+    rbm = rl.BernoulliRBM(np.full((4, 7), weight), [-7 * weight] * 4, [bias] * 7)
     beam = Beam(rbm)
-    beam.add(descents(beam.small, rng=0)[:3])
+    beam.add(np.zeros((1, 4)))
     beam.grow(1000 * beam.n_neighbours)
-    assert beam.log_sum == pytest.approx(rl.exact(rbm).log_z, rel=1e-11)
+    assert beam.log_sum == pytest.approx(rl.exact(rbm).log_z, abs=1e-9)
 
 
 @pytest.mark.parametrize("n", [5, 63, 64, 65, 130])
