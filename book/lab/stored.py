@@ -76,7 +76,9 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
         std_error = (high - low) / 2 / quantile((1 + row.level) / 2, math.inf)
         ours = Measured(value, std_error, math.inf, math.inf, row.scale)
         region = {k: float(x) for k in ("at_least", "at_most") if (x := getattr(row, k)) != ""}
-        found[row.case] = bound(claim, ours, **region, unit=row.unit, alpha=1 - row.level)
+        verdict = bound(claim, ours, **region, unit=row.unit, alpha=1 - row.level)
+        allowed = " and ".join(f"{k.replace('_', ' ')} {x:.3g}" for k, x in region.items())
+        found[row.case] = verdict._replace(note=verdict.note or f"allowed: {allowed}")
     return found
 
 

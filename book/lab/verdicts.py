@@ -183,7 +183,7 @@ def card(v: Verdict) -> str:
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
         f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
-        "case by case": f"{listed}<ul>{each}</ul>" if each else "",
+        f"case by case [{1 - v.alpha:.1%} intervals]": f"{listed}<ul>{each}</ul>" if each else "",
         "left open by the source": html.escape(row.open),
         "models": html.escape(v.models),
     }

@@ -53,8 +53,9 @@ KEPT = {  # of ``rts_small``: a sentence for the effects of the cases, and what 
         "explain {2}, and the number of visible units that are on explains {4}. On pcd_10, these "
         "shares are {1}, {3} and {5}.", "the control variates"),
     "carlson-appendix-a": (
-        "If the guesses change halfway, the error is {} times that with unchanged guesses. The "
-        "largest curvature of the likelihood at 20 points is {}.", ""),
+        "If the guesses change halfway, the error is {} times that with unchanged guesses (30 × 12 "
+        "units). The largest curvature of the likelihood at 20 points is {}, which is 0 within "
+        "rounding. A set of guesses needs one sum over the K temperatures.", ""),
     "carlson-autocorrelation": (
         "We compare how much the estimated standard error varies between runs. Standard errors "
         "from autocorrelations vary {}, {} and {} times as much as those from the spread of the "
