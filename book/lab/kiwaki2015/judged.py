@@ -90,7 +90,7 @@ def highest_ess(runs) -> Verdict:
         f"Over all trainings, this schedule has a larger ESS than LINEAR {listed(counts)}.",
         "pcd_20, cd1_20, cd25_20 and seven more trainings",
     )
-    return verdict.if_open("nine trainings of each model would decide (6.5 h on two cores)")
+    return verdict.if_open("nine training runs of each model would settle it (6.5 h on two cores)")
 
 
 def uncapped(runs) -> Verdict:
@@ -112,7 +112,7 @@ def uncapped(runs) -> Verdict:
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    price = "nine trainings of each model might show a fall (6.5 h on two cores)"
+    price = "nine training runs of each model might show a fall (6.5 h on two cores)"
     return verdict.if_open(price).said(
         f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
         f"The cap of 0.009 binds for {len(ours)} of {len(steps)} pairs of a model and a base.",
@@ -132,7 +132,7 @@ def gms13_below(runs) -> Verdict:
         "LINEAR on the six models.",
         "From own biases, most values of the ESS are too uncertain for a verdict.",
     )
-    price = "nine trainings of each small model and five seeds on PCD(500) would decide, in about "
+    price = "nine training runs of each small model and five seeds on PCD(500) would settle it, in about "
     price += "13.5 h on two cores"
     return verdict.if_open(price)
 
@@ -148,7 +148,7 @@ def ahead_on_500(runs) -> Verdict:
         "schedule can show a gain.",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds from the base rate would decide on PCD(500) (7 h on two cores), but "
+    price = "five seeds from the base rate would settle it on PCD(500) (7 h on two cores), but "
     return verdict.if_open(price + "CD1(500) and CD25(500) need other models")
 
 
@@ -174,11 +174,11 @@ def gains_less(runs, truths) -> Verdict:
         f"On PCD the gain is {', and '.join(ours)}. The printed gains in ESS on PCD, CD1 and CD25 "
         f"are {printed_gains(TWENTY)} with 20 units and {printed_gains(MODELS[3:])} with 500.",
         "Our gain is the distance of LINEAR's lower bound from log Z, divided by that of "
-        "VAROPT0.009's bound. Our ESS at K = 100,000 cannot decide, because there is one run of "
+        "VAROPT0.009's bound. Our ESS at K = 100,000 cannot settle it, because there is one run of "
         "each schedule on PCD(500), and no schedule can show a gain on CD1(500) and CD25(500).",
         ", ".join(pair),
     )
-    price = "two hours of runs from own biases on both models, with new pilots, would decide"
+    price = "two hours of runs from own biases on both models, with new pilots, would settle it"
     return verdict.if_open(price)
 
 
@@ -229,14 +229,15 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
         cases[base] = together(parts)
         off = [{x: abs(by[x]["log_z"].iloc[0] - truths[m]) for x in by} for m, by in every]
         nearest = sum(min(of, key=of.get) == "VAROPT0.009" for of in off)
-        said = " and ".join(f"than {rival} {n} times" for rival, n in wins_of.items())
+        said = " and ".join(f"than that of {rival} in {n}" for rival, n in wins_of.items())
         counted.append(
-            f"In {len(every)} settings from {NAMED[base]}, VAROPT0.009 has a better bound {said}, "
-            f"and the best estimate of the three schedules {nearest} times."
+            f"Of the {len(every)} settings from {NAMED[base]}, the bound of VAROPT0.009 is better "
+            f"{said}, and its estimate is the best of the three schedules in {nearest}."
         )
     ours = (
-        f"The lower bound of LINEAR is {ratios[0]} as far from log Z as that of VAROPT0.009 from "
-        f"{NAMED[BASES[0]]}, and {ratios[1]} as far from {NAMED[BASES[1]]}."
+        f"With the path from {NAMED[BASES[0]]}, the lower bound of LINEAR is {ratios[0]} as far "
+        "from log Z as that of VAROPT0.009. With the path from "
+        f"{NAMED[BASES[1]]}, the factor is {ratios[1].removesuffix(' times')}."
     )
     return _on_the_base(cases).said(ours, " ".join(counted), ", ".join(TWENTY))
 
@@ -261,7 +262,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         f"VAROPT0.009 has the greatest ESS of the three schedules {' and '.join(words)}.",
         ", ".join(models),
     )
-    price = "two more hours of runs from own biases, with K of 10,000 or more, would decide"
+    price = "two more hours of runs from own biases, with K of 10,000 or more, would settle it"
     return verdict.if_open(price)
 
 
