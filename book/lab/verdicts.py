@@ -22,7 +22,7 @@ OUTCOMES = tuple(SYMBOLS)
 
 SIZE_DIFFERS = "size differs"
 ONE_TRAINING = "only one training was run, and another would give different numbers"
-TOO_ROUGH = "further runs cannot settle it, because the printed number is too uncertain"
+TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 
 AT_SIGHT = 3  # cases of a claim that are written out; more are folded
 

@@ -132,8 +132,8 @@ def gms13_below(runs) -> Verdict:
         "LINEAR on the six models.",
         "From own biases, most values of the ESS are too uncertain for a verdict.",
     )
-    price = "nine training runs of each small model and five seeds on PCD(500) would settle it, in about "
-    price += "13.5 h on two cores"
+    price = "nine training runs of each small model and five seeds on PCD(500) would settle it "
+    price += "(13.5 h on two cores)"
     return verdict.if_open(price)
 
 

@@ -207,7 +207,7 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
         words=f"These errors are {more.min():.0f}% to {more.max():.0f}% larger than the printed "
         "ones. The standard deviations agree to the printed digit.",
     )
-    rough = "more runs cannot settle it, because two printed decimals are too coarse"
+    rough = "more runs cannot decide, because two printed decimals are too coarse"
     return [energy, leaky.if_open(rough)]
 
 
