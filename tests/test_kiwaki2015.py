@@ -314,7 +314,7 @@ def test_gains_with_500_units():
     assert gains(1.3, 1.1).outcome == REPRODUCED
     assert gains(1.1, 1.3).outcome == CONTRADICTED
     assert gains(1.3, 1.1, own=(1.1, 1.3)).outcome == DEPENDS
-    assert gains(1.3, 1.299).outcome == OPEN
+    assert gains(1.3, 1.299).outcome == CONTRADICTED  # by less than the pilot costs
     assert "1.30 with 20 units and 1.10 with 500" in gains(1.3, 1.1).ours
 
 

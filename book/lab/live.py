@@ -196,7 +196,7 @@ class LiveRows(NamedTuple):
     def sentence(self) -> str:
         """For the first output of a chapter."""
         return (
-            f"The live training is on {self.words} ({self.few.shape[1]} columns); "
+            f"The live training run is on {self.words} ({self.few.shape[1]} columns); "
             f"{len(self.validation)} other rows are for validation."
         )
 

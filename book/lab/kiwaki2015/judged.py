@@ -166,7 +166,7 @@ def gains_less(runs, truths) -> Verdict:
     for base in BASES:
         steps = [k for k in STEPS if any(settings(runs, pair[1:], base, [k]))]
         few, many = (_error_gain(runs, truths, model, base, steps) for model in pair)
-        cases[base] = judge.effect(name, over(few, many), direction=1, **ONE_RUN)
+        cases[base] = judge.effect(name, over(few, many), direction=1, **PAYS, **ONE_RUN)
         few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
         at = listed(f"{k:,}" for k in steps)
         ours.append(f"{few} with 20 units and {many} with 500 from {NAMED[base]} (K = {at})")

@@ -16,7 +16,7 @@ from ..verdicts import with_error
 
 SWEEPS = (
     "varopt_20", "varopt_500", "varopt_bases", "varopt_bases_500", "varopt_curves",
-    "varopt_pilots", "varopt_rates", "varopt_seeds", "varopt_trainings",
+    "varopt_gains", "varopt_pilots", "varopt_rates", "varopt_seeds", "varopt_trainings",
 )  # fmt: skip
 BASES = ("base rate", "own biases")
 RATES = {"pcd_20": 0.02, "cd1_20": 0.05, "cd25_20": 0.05}  # of the committed models
