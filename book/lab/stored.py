@@ -78,7 +78,8 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
         region = {k: float(x) for k in ("at_least", "at_most") if (x := getattr(row, k)) != ""}
         verdict = bound(claim, ours, **region, unit=row.unit, alpha=1 - row.level)
         allowed = " and ".join(f"{k.replace('_', ' ')} {x:.3g}" for k, x in region.items())
-        found[row.case] = verdict._replace(note=verdict.note or f"allowed: {allowed}")
+        note = f"allowed: {allowed}".replace(" -", " −")
+        found[row.case] = verdict._replace(note=verdict.note or note)
     return found
 
 
