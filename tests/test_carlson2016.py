@@ -313,20 +313,22 @@ KEPT = {
 
 @pytest.mark.parametrize("claim", KEPT)
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    assert judged.kept(claim).outcome == KEPT[claim]
+    assert stored.kept_verdict("rts_small", claim).outcome == KEPT[claim]
 
 
 def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
-    head = "claim,case,effect,low,high,level,scale,at_least,at_most,unit\n"
-    name, rows = "carlson-autocorrelation", ("a: x,2.0,1.5,2.67,0.999,log,1,,", "b: x,{},log,1,,")
+    head = "claim,case,effect,low,high,level,scale,at_least,at_most,unit,said,setting\n"
+    name, second = "carlson-autocorrelation", "b: x,%s,log,1,,,,"
+    first = "a: x,2.0,1.5,2.67,0.999,log,1,,,It is {} and {}.,the cut"
     path = tmp_path / "t.csv"
     monkeypatch.setattr(stored.datasets, "committed", lambda _: path)
     for other, outcome in (
         ("0.5,0.4,0.625,0.999", DEPENDS), ("0.9,0.7,1.16,0.999", OPEN),
         ("2,1.9,2.1,0.999", REPRODUCED),
     ):  # fmt: skip
-        path.write_text(head + "".join(f"{name},{row}\n" for row in rows).format(other))
-        assert stored.kept_verdict("t", name, setting="the cut").outcome == outcome
+        path.write_text(head + "".join(f"{name},{row}\n" for row in (first, second % other)))
+        found = stored.kept_verdict("t", name)
+        assert (found.outcome, found.ours[:9]) == (outcome, "It is 2 a")
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 

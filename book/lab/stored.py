@@ -83,11 +83,13 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
     return found
 
 
-def kept_verdict(name: str, claim: str, said: str = "", setting: str = "") -> Verdict:
+def kept_verdict(name: str, claim: str) -> Verdict:
     """One verdict of these; with cases "value: model", if it may depend on a setting.
 
-    ``said`` is a sentence with "{}" for the effect of each case, in their order.
+    The first row of a claim names this setting and has a sentence, with "{}" for each effect.
     """
+    table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
+    said, setting = table.loc[table["claim"] == claim, ["said", "setting"]].iloc[0]
     cases = kept_verdicts(name, claim)
     ours = said.format(*(f"{v.effect:.3g}".replace("-", "−") for v in cases.values()))
     if not setting:

@@ -18,7 +18,6 @@ from .. import measured as ms
 from ..judge import bound, compare, effect, equivalence, statement
 from ..measured import FEW, Measured
 from ..page import pick
-from ..stored import kept_verdict
 from ..tables import listed
 from ..verdicts import Verdict, depends, effect_in_words, together
 from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, errors_of, growth, ratio_of, ratios
@@ -34,46 +33,6 @@ COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
 RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
     ("h100", "spectral_100"), ("AIS", "reverse AIS")
 )
-KEPT = {  # of ``rts_small``: a sentence for the effects of the cases, and what decides, if stated
-    "carlson-eq15-eq16": (
-        "The bias is {0} nats if chains seldom visit β = 0, and {2} nats if they seldom visit "
-        "β = 1. After the prediction of eq. (15) is subtracted, {1} and {3} nats remain. The "
-        "variance is {4} times that of eq. (16).", ""),
-    "carlson-update-dominates": (
-        "After ten rounds, the error of the update (19) is {} times that of the update (12) if all "
-        "sweeps are used, and {} times if the first 10 are left out. Near the truth, halving the "
-        "distance divides the difference of the updates by {}.", ""),
-    "carlson-uniform-prior": (
-        "On 30 × 12 units, the RMSE is {} times that with the uniform prior if the prior favours "
-        "the ends, {} times with exp(2β) and {} times with exp(−2β).", ""),
-    "carlson-bias-subtraction": (
-        "Subtracting the bias multiplies the RMSE by {} on 30 × 12 units and by {} on pcd_10.", ""),
-    "carlson-control-variates": (
-        "On 30 × 12 units, U explains a share of {0} of the variance, the three variates with U "
-        "explain {2}, and the number of visible units that are on explains {4}. On pcd_10, these "
-        "shares are {1}, {3} and {5}.", "the control variates"),
-    "carlson-appendix-a": (
-        "If the guesses change halfway, the error is {} times that with unchanged guesses (30 × 12 "
-        "units). The largest curvature of the likelihood at 20 points is {}, which is 0 within "
-        "rounding. A set of guesses needs one sum over the K temperatures.", ""),
-    "carlson-autocorrelation": (
-        "We compare how much the estimated standard error varies between runs. Standard errors "
-        "from autocorrelations vary {}, {} and {} times as much as those from the spread of the "
-        "chains if the sum is cut, and {}, {} and {} times as much if it is not cut (30 × 12 units "
-        "with 50 sweeps and with 200; pcd_10 with 500).",
-        "where the sum is cut and how long the chains are"),
-    "carlson-tracking-cost": (
-        "With an evaluation every 100 updates, the time of tracking is {} times that of training.",
-        ""),
-    "carlson-prior-gradient": (
-        "With the prior exp(2β), the variance of the gradient is {} times that with the uniform "
-        "prior.", ""),
-}  # fmt: skip
-
-
-def kept(name: str) -> Verdict:
-    """The verdict on a claim of `KEPT`."""
-    return kept_verdict("rts_small", name, *KEPT[name])
 
 
 def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
