@@ -18,6 +18,7 @@ from numba.core import event
 from . import datasets
 from .automatic.log_z import BUDGET_SECONDS, log_z
 from .context import __version__, using
+from .datasets.own import read_numbers
 from .estimate import outward
 from .files import checked_target
 from .models.formats import LAYOUTS
@@ -66,7 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     option("--names", help=foreign + "such as weights=J,visible_bias=u,hidden_bias=v")
     option("--units", choices=UNITS, help=foreign + "0 and 1, or -1 and +1; default: 0 and 1")
     rows = "training data for the base: 'mnist', or a .npy, .npz or .csv file of rows in [0, 1] "
-    rows += "(any values with --threshold); for spins, rows of -1 and +1, or of 0 and 1 instead"
+    rows += "(any values with --threshold); rows of -1 and +1, or of 0 and 1, for spins; of any "
+    rows += "numbers for real units"
     option("--data", metavar="FILE", help=rows)
     option("--threshold", type=float, metavar="T", help="data above T become 1, others 0")
     budget = f"default: {BUDGET_SECONDS:g}, or less if short runs pass every check"
@@ -144,11 +146,16 @@ class Notice(event.Listener):
 def _training_data(name: str | None, threshold: float | None, visible: Layer):
     if threshold is not None and name in (None, "mnist"):
         raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
+    real = visible.values is None
+    if threshold is not None and real:
+        raise ValueError(f"--threshold is {threshold:g}: expected none, since units are real")
     if name is None:
         return None
     try:
         if name == "mnist":
             rows = datasets.load_mnist().train
+        elif real:
+            rows = read_numbers(name, len(visible))
         else:
             rows = datasets.load_rows(name, len(visible), threshold=threshold)
     except (ValueError, FileNotFoundError) as error:

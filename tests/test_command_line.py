@@ -89,6 +89,17 @@ def test_data_and_their_threshold(saved, tmp_path):
     assert done["settings"]["base"] == direct.settings["base"]
 
 
+def test_data_of_real_units(tmp_path):
+    rng = np.random.default_rng(0)
+    rbm = rl.GaussianRBM(rng.normal(size=(6, 4)), rng.normal(size=6), rng.normal(size=4))
+    rbm.save(model := str(tmp_path / "real.npz"))
+    np.save(file := str(tmp_path / "rows.npy"), rows := 5 * rng.normal(size=(50, 6)))
+    command = ("logz", model, "--data", file, "--estimate", "--steps", "100", "--json")
+    direct = rl.log_z(rbm, data=rows, n_steps=100, rng=0, enumerate_small=False)
+    assert json.loads(run(*command).stdout)["log_z"] == direct.log_z
+    assert "units are real" in run(*command, "--threshold", "0.5").stderr
+
+
 def test_data_of_spins(tmp_path):
     """Of -1 and 1 or of 0 and 1, which the call refuses: it cannot tell them from intensities."""
     rng = np.random.default_rng(0)

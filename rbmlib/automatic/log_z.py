@@ -63,8 +63,8 @@ def log_z(
         are sought, and it has one base, so that its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
-        is one base to begin at, a mean-field fit another; a pilot chooses, and settings["base"]
-        names its choice. A path brings its own base.
+        is one base to begin at, a mean-field fit another; a pilot chooses for Binary and Spin
+        units, and others begin at the base rate (settings["base"]). A path brings its own base.
     budget_seconds : float, optional
         Processor seconds, 10 by default: of work that is counted from sizes, so that the same
         seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,

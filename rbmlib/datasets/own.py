@@ -54,6 +54,11 @@ def load_rows(
     array([[0, 1, 0],
            [1, 0, 1]], dtype=uint8)
     """
+    return _states(Path(path).name, read_numbers(path, n_visible), threshold)
+
+
+def read_numbers(path: str | os.PathLike, n_visible: int | None = None) -> np.ndarray:
+    """The rows of a file as they are: finite numbers."""
     source = Path(path).expanduser()
     if source.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{source} is not a data file: expected one of {', '.join(SUFFIXES)}")
@@ -68,7 +73,7 @@ def load_rows(
         meaning = f"(n_samples, {n_visible or 'n_visible'}), one column per visible unit"
         raise ValueError(f"{source.name} holds an array of shape {rows.shape}: expected {meaning}")
     checks.refuse_nan(source.name, rows, "finite numbers")
-    return _states(source.name, rows, threshold)
+    return rows
 
 
 def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
