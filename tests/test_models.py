@@ -267,7 +267,7 @@ def test_our_own_files_say_their_layout(tmp_path):
     assert same_model(BernoulliRBM.load(path), square)
     assert same_model(rl.load_rbm(path, layout="visible_hidden"), square)
     for other in ({"layout": "hidden_visible"}, {"units": "spins"}):
-        with pytest.raises(ValueError, match=r"ours\.npz holds BernoulliRBM.*says how its arrays"):
+        with pytest.raises(ValueError, match=r"ours\.npz holds BernoulliRBM.*specifies its layout"):
             rl.load_rbm(path, **other)
     path = path.rename(tmp_path / "OURS.NPZ")  # suffixes are read in any case
     assert same_model(rl.load_rbm(path), square)

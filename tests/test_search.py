@@ -193,7 +193,7 @@ def test_a_sum_is_z_only_if_a_second_base_converges_to_it():
     found = quiet(rl.log_z, rbm, data=np.tile(frozen, (50, 1)), n_steps=400, rng=0)
     assert found.log_z < log_z - 1
     assert found.verdict == "inconclusive"
-    assert "a second base do not confirm the sum" in found.reason
+    assert "a second base cannot confirm the sum" in found.reason
 
 
 def real_and_bits(n_visible, n_hidden):
