@@ -148,6 +148,23 @@ def test_an_error_counts_mean_and_spread():
     assert found.std_error == pytest.approx(logs.std(), rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("local", "jumps", "far", "outcome"),
+    [(6.0, 2.0, 40.0, REPRODUCED), (2.0, 6.0, 40.0, CONTRADICTED), (6.0, 2.0, 4.0, OPEN)],
+)
+def test_jumps_are_compared_where_one_kind_ends_near_log_z(local, jumps, far, outcome):
+    """Both kinds end as far off on h100 from own biases: no verdict unless that is near log Z."""
+    rows = []
+    for base, model in ((b, m) for b in judged.RBM_A for m in ("h10", "h20", "h100")):
+        off = (far, far) if (base, model) == ("own both", "h100") else (local, jumps)
+        n = 200_000 if base == "zero" else 30_000
+        how = {"rbm_a": base, "n_sweeps": n, "schedule": "linear", "n_temperatures": 99,
+               "constant": "kept"}  # fmt: skip
+        for jump, x in zip(("local", "global"), off, strict=True):
+            rows.append(reading(wang.truth(model) - x, x, 50, model) | how | {"jump": jump})
+    assert judged.sams_local(SimpleNamespace(sams=pd.DataFrame(rows))).outcome == outcome
+
+
 # ------------------------------------------------------------------ TAP
 
 
