@@ -12,14 +12,15 @@ from ..page import number, pick
 from ..stored import is_stored, stored_results
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
-METHODS = {"rts": "RTS", "rts_from_rounds": "RTS", "ais": "AIS", "raise": "RAISE"}
-METHODS |= {"reverse_ais": "reverse AIS"}
+METHODS = dict.fromkeys(("rts", "rts_from_rounds", "rts_given_v"), "RTS")
+METHODS |= {"ais": "AIS", "raise": "RAISE", "reverse_ais": "reverse AIS"}
 READINGS = {  # the variables that beta is conditioned on, and the first sweeps left out of a round
     f"{given}, {left_out or 'all'} {'left out' if left_out else 'sweeps'}": (how, left_out)
     for left_out in (0, 10, 20, 25)
     for given, how in (("v and h", "joint"), ("v", "marginal"))
 }
-PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"
+PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v and h
+PILOT_GIVEN_V = "v, a pilot"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # runs that are judged
 SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
@@ -28,7 +29,7 @@ SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
 def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     """Rows of those of these sweeps that are stored, with their errors of log Z.
 
-    ``steps`` are sweeps of a chain, or betas of an annealing; ``begun``: of `READINGS` or `PILOT`.
+    ``steps`` are sweeps of a chain, or betas of an annealing; ``begun``: of `READINGS`, or a pilot.
     """
     tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
     frame = pd.concat(tables, ignore_index=True)
@@ -41,7 +42,9 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
     begun = [words.get(key, "") for key in zip(given, left_out.astype(int), strict=True)]
-    frame["begun"] = pd.Series(begun, index=frame.index).where(how["starting"] != "pilot", PILOT)
+    frame["begun"] = begun
+    frame.loc[how["starting"] == "pilot", "begun"] = PILOT
+    frame.loc[frame["estimator"] == "rts_given_v", "begun"] = PILOT_GIVEN_V
     return frame
 
 

@@ -44,6 +44,17 @@ def _rts_from_rounds(
     return run, more | {"n_rounds": float(len(made)), "start_log_z": float(made[-1].guesses[-1])}
 
 
+@register(ESTIMATORS, "rts_given_v")
+def _rts_given_v(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    """RTS from a pilot of 4,000 steps, with each beta drawn given v alone."""
+    source = np.random.default_rng(seed)
+    guess, begun = short_start(path, betas, source, n_chains, 4000)
+    given = GivenVisible(path), betas, guess, n_chains, n_sweeps, source
+    how = {"conditional": "marginal", "record_every": n_sweeps}
+    run = rl.rts_of_sample(rl.simulated_tempering(*given, **how, **begun))
+    return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
+
+
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     """RTS, and the round trips of its chains with their standard error."""
@@ -93,9 +104,9 @@ def _bootstrapped(
     return run, more
 
 
-def short_start(path, betas, source, n_chains: int):
+def short_start(path, betas, source, n_chains: int, n_steps: int = PILOT_STEPS):
     """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
-    first = rl.pilot(path, betas, n_chains, PILOT_STEPS, source)
+    first = rl.pilot(path, betas, n_chains, n_steps, source)
     odd = np.arange(n_chains) % 2 == 1
     states = np.where(odd[:, None], first.top, first.bottom)
     index = np.where(odd, betas.size - 1, 0)

@@ -57,6 +57,7 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
 
     Chains settle in 60 sweeps from the images. Starts: the Gaussian of leakiness 1, N(0, I),
     and one of the images, at the model's leakiness ("cd") or while it falls from 1 ("mix").
+    "same" is how far two samples of one distribution are apart on average.
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
@@ -70,7 +71,8 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
         starts = gaussian, normal, (one, steady), (one, falling)
         for values, start in zip(found.values(), starts, strict=True):
             values.append(mean_distance(_fields(model, *start, rng), settled))
-    return {name: np.array(values) for name, values in found.items()}
+    same = np.full(n_repeats, np.sqrt(np.pi / n) * np.log(2))  # of two samples of one law
+    return {name: np.array(values) for name, values in found.items()} | {"same": same}
 
 
 def mean_distance(one, other) -> float:

@@ -267,7 +267,8 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
             for label, found in of.items()
         }
         for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):
-            parts = {"log Z": value_judged(name, found, text, row[label], n)} | variances
+            off = value_judged(name, found, text, row[label], n)
+            parts = {"log Z, ours minus printed": off} | variances
             calls_of = ("one call" if n == 1 else "mean of 20 calls") + f" of {label}"
             cases["{}, {}, tolerance {:g}, {}".format(*setting, calls_of)] = together(parts)
     two, three = (first_calls(runs, model, order) for order in ORDERS)
