@@ -20,6 +20,7 @@ from ..measured import FEW, Measured
 from ..page import pick
 from ..tables import listed
 from ..verdicts import Verdict, depends, effect_in_words, together
+from . import runs
 from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, errors_of, growth, ratio_of, ratios
 from .small import GROUP
 
@@ -298,11 +299,10 @@ def of_start(name: str, frame, models, parts, price: str) -> Verdict:
         return together(every) if len(every) > 1 else every[words]
 
     found: dict[tuple[str, str], str] = {}
-    counted = [COUNTED] if PUBLIC in models else []
+    more = [runs.PILOT_GIVEN_V, COUNTED] if PUBLIC in models else []
     where = {m: m for m in models} if len(models) > 1 else dict.fromkeys(models, "")
     cases = {
-        reading: {where[m]: of(m, reading) for m in models}
-        for reading in (*READINGS, PILOT, *counted)
+        reading: {where[m]: of(m, reading) for m in models} for reading in (*READINGS, PILOT, *more)
     }
     heads = {PILOT: "If RTS starts from a pilot", COUNTED: "If the sweeps of the pilot count"}
     said = [

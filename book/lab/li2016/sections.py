@@ -152,7 +152,7 @@ def stability(gaps: dict[tuple, ms.Measured]) -> Verdict:
         one, other = (gaps[name, method, 1000] for method in tables.METHODS)
         ratios[name] = other.std_error / one.std_error
     span = (f"{min(x):.6f} to {max(x):.6f}" for x in (leaky, energy))
-    equal = listed(f"{ratio:.2g} ({name})" for name, ratio in ratios.items())
+    equal = listed(f"{number(ratio)} ({name})" for name, ratio in ratios.items())
     return judge.statement(claim, less, reason="computed by quadrature").said(
         ours="With the paper's numbers of particles and steps, the standard deviation on the toy "
         "models is {} nats for AIS-Leaky and {} nats for AIS-Energy.".format(*span),

@@ -110,7 +110,7 @@ def judged(name: str, method: str, row) -> Verdict:
     variance = judge.printed_variance(
         name, row["variance"], n=row["n"], printed=spread["variance"], printed_n=PRINTED_RUNS
     )
-    return together({"log Z": of_mean, "variance": variance}, ours=said(row))
+    return together({"log Z": of_mean, "variance": variance}, ours=said(row))._replace(note="")
 
 
 def said(row) -> str:
