@@ -397,7 +397,7 @@ def test_stability_follows_the_deviations(monkeypatch):
     steady = gaps_of((0.0, 0.0, 0.0), errors=(0.01, 0.1))
     found = sections.stability(steady)
     assert found.outcome == CONTRADICTED
-    assert found.words.endswith("1 (toy models) and 10 (trained).")
+    assert found.words.endswith("1.03 (toy models) and 10.0 (trained).")
     leaky = tables.METHODS["AIS-Leaky"]
     monkeypatch.setitem(tables.METHODS, "AIS-Leaky", (leaky[0], 10**9, leaky[2]))
     assert sections.stability(steady).outcome == REPRODUCED
