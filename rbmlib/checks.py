@@ -1,4 +1,4 @@
-"""Argument checks, whose errors name the argument, its value, what was expected, and a remedy.
+"""Checks of arguments. Errors name the argument, its value, what was expected, and a remedy.
 
 Only code that users call checks arguments: constructors, estimators, starts and readers of files.
 """
@@ -21,7 +21,7 @@ LARGEST_STATE = np.float64(1e100)  # largest real state: squares are summed (not
 PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
 MOST_BETAS = 32_767  # a ladder stores the indices of its betas in 16 bits
 BOOLS = (bool, np.bool_)
-NO_NUMBERS = (*BOOLS, np.timedelta64)  # Python considers them numbers
+NO_NUMBERS = (*BOOLS, np.timedelta64)  # although Python counts them as numbers
 PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(leaky_rbm)"
 ALSO = {"seed": "rng", "random_state": "rng"}  # names of arguments in other programs
 
@@ -64,7 +64,7 @@ def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF,
 
 
 def in_memory(name: str, value, n_bytes: float) -> None:
-    """Raise a ValueError if ``value`` is a number of objects that do not fit in memory."""
+    """Raise a ValueError if ``value`` objects of ``n_bytes`` each do not fit in memory."""
     memory = memory_of_machine()
     if _is_real(value) and float(value) * n_bytes > memory:
         most = f"at most {int(memory / n_bytes):,}, because each takes {n_bytes / 1e3:,.3g} kB"
@@ -165,7 +165,7 @@ def states(name: str, value, layer) -> np.ndarray:
 
 
 def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
-    """Raise a ValueError that locates NaN, before another error could advise on bounds."""
+    """Raise a ValueError that locates NaN, before an error about values out of bounds."""
     if bad := np.argwhere(np.isnan(array)).tolist():
         held = f"{len(bad)} NaN value{'s' * (len(bad) > 1)}"
         raise ValueError(f"{name} holds {held}, the first at {bad[0]}: expected {expected}")

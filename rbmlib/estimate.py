@@ -36,7 +36,7 @@ class Check(NamedTuple):
     limit: float = math.nan
     unit: str = ""  # a key of `UNITS`; the limit is a minimum for "", else a maximum
     disagreement: float = 0.0  # nats by which parts of the run disagree
-    contradicts: bool = False  # whether a failure shows that log Z is not the value
+    contradicts: bool = False  # whether a failure shows that the value is wrong
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -80,7 +80,7 @@ class Estimate:
           states. The value can still be wrong if the sum and both bases miss a mode.
         - consistent: every check passed, but nothing verifies the value. A run cannot detect a
           mode that none of its chains has entered.
-        - inconclusive: a check of the run failed. A warning named the check and a remedy.
+        - inconclusive: a check of the run failed. A warning named the check and suggested a remedy.
         - contradicted: a sum over states, a mode, a second base or the reverse direction disagrees
           with the value.
     log_weights : ndarray (n_chains,) or None
@@ -109,7 +109,7 @@ class Estimate:
     std_error: float
     interval: tuple[float, float]
     bound: str | None = None
-    # `| Any` stands for `| None`, for which callers of an estimator need not test.
+    # `| Any` instead of `| None`: callers know which estimators set the attribute.
     mean_log_z: float | Any = None
     mean_std_error: float | Any = None
     ess: float = math.nan
@@ -197,7 +197,7 @@ class Estimate:
         return run(self)
 
     def save(self, path) -> None:
-        """Write a JSON file without `states`, with NaN and infinities as strings."""
+        """Write JSON without `states`, completely or not at all; NaN and infinities are strings."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         with replacing(path) as file:
             file.write(text)

@@ -18,7 +18,7 @@ DAMAGED = (ValueError, KeyError, TypeError, OSError, RuntimeError, EOFError, zip
 
 
 def checked_target(path, what: str = "path") -> Path:
-    """Follow the links of ``path`` and return the file, if it can be written."""
+    """Follow the links of ``path``, check that the file can be written, and return it."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise ValueError(f"{what} is {str(path)!r}, no regular file: expected the name of a file")

@@ -90,7 +90,7 @@ class ChainStream:
         return out
 
     def parts(self, size: int):
-        """Yield streams of ``size`` chains each, which share the next draws of this stream."""
+        """Yield streams of ``size`` chains each, which together make its next draws."""
         for first in range(0, self.n_chains, size):
             n = min(size, self.n_chains - first)
             part = ChainStream(None, n, self.first_chain + first, seed=self.seed)

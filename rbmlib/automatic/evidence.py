@@ -59,7 +59,7 @@ class Evidence(NamedTuple):
             return False
         if self.second is None or not self.other.converged or self.second.lost >= LOST:
             return True
-        return not NEARLY <= self.second.share < HELD  # if so, it just falls short
+        return not NEARLY <= self.second.share < HELD  # in this range, it just falls short
 
     @property
     def best(self) -> Summed | Any:
@@ -71,8 +71,8 @@ class Evidence(NamedTuple):
     def found(self) -> float:
         """log Z by the sum over states and the rest, if the sum holds nearly all of Z.
 
-        Otherwise the joint estimate, which does not need even weights; but the forward estimate if
-        the ESS is below 10.
+        Otherwise it is the joint estimate, which does not need even weights, or the forward
+        estimate if an ESS is below 10.
         """
         if self.summed is not None and self.held:
             return self.best.log_z
@@ -241,7 +241,7 @@ class Evidence(NamedTuple):
     def upper_bound(self) -> tuple[float, float]:
         """Upper bound in expectation from the reverse run, and its error.
 
-        By chance it may lie below the value or a lower bound; if it surely does, it is infinite.
+        If it lies below the value or a lower bound by more than chance, it is infinite.
         """
         known, back = max(self.log_z, self.bound), self.backward
         by_chance = DISAGREEMENT * back.mean_std_error + ROUNDING * (1 + abs(known))
@@ -315,7 +315,7 @@ def reason(last: Evidence) -> str:
 
 
 def factor_needed(last: Evidence) -> float:
-    """Return the factor of steps for an interval of +- 0.05, by the variance V of log-weights.
+    """Return the factor of steps for an interval of +- 0.05, from the variance V of log-weights.
 
     V falls as 1 / steps. For normal log-weights, V is log(n / ESS), and the variance of the joint
     estimate is V / 2 n.

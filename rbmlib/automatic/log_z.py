@@ -63,21 +63,21 @@ def log_z(
         for modes, so its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
         Training data in [0, 1] (for Spin in [-1, 1], for other units their states). For Binary and
-        Spin units, a pilot chooses as first base the base rates of the data or a mean-field fit;
-        other units start from the base rates. ``settings["base"]`` records the choice. A path has
-        its own base and accepts no data.
+        Spin units, a pilot chooses the base rates of the data or a mean-field fit as first base;
+        other units take the base rates. ``settings["base"]`` records the choice. A path has its own
+        base and accepts no data.
     budget_seconds : float, optional
         Processor seconds, 10 by default. They are counted from the sizes of the model, so the same
         seed gives the same rounds on every machine, and the real time may differ. Rounds of 250,
         1,000, 4,000 ... steps run, each with its own random numbers, until two consecutive rounds
-        pass every check and the standard error is at most 0.05. The last round gives the result;
-        an earlier round would be selected because it passed. If the budget ends first, the last
-        round uses the rest, with fewer chains and more steps if weights would be uneven. A model is
-        enumerated if one layer of each unconnected part has at most 20 units, or at most 26 if the
-        budget allows.
+        pass every check and the standard error is at most 0.05. The last round gives the result,
+        because choosing a round that passed would bias it. If the budget ends first, the last round
+        uses the rest, with fewer chains and more steps if weights would be uneven. A model is
+        enumerated if one layer of each unconnected part has at most 20 units, or 26 if the budget
+        allows.
     n_steps : int, optional
         Number of steps of each run in a single round, instead of a budget. The same seed, steps and
-        chains give the same bits, also as the last round of a run with a budget.
+        chains give the same bits as in the last round of a run with a budget.
     n_chains : int, optional
         Number of chains of each run, 500 by default; only with ``n_steps``.
     rng : int or numpy.random.Generator, optional

@@ -3,7 +3,7 @@
 A component is a product distribution q_c(v) with weight C_c: the first base, and one around each
 mode. The shares alpha_c = C_c q_c / sum C q add up to 1 in every state, so
 
-    Z = sum_c Z_c,    Z_c = sum_v p*(v) alpha_c(v),
+    Z = sum_c Z_c,    Z_c = sum_v p*(v) alpha_c(v).
 
 The weight of an annealed chain times alpha_c of its last state has expectation Z_c, whichever path
 the chain followed. A few chains from the first base show in which modes they find less than the

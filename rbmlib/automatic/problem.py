@@ -29,16 +29,15 @@ SEARCH = 5e-3, 1e-7, 3e-10  # seconds of a search for modes; of each start per u
 class Problem:
     """A model or a path, with everything that rounds share; ``seed`` fixes the random numbers.
 
-    A path has one base and no search for modes; its second run uses even steps. With Gaussian
-    visible and binary hidden units, modes give a lower bound only. Other units that are not binary
-    have no search for modes.
+    A path has one base and no search for modes; its second run uses even steps. Modes of Gaussian
+    visible and binary hidden units give a lower bound only; other real units have no search.
 
     Attributes
     ----------
     first, second : Path
         Paths to the same model from two bases.
     one_base, sought, of_data : bool
-        Whether the bases are equal, modes were searched for, and the first base is of the data.
+        Whether the bases are equal, modes were searched for, and the first base uses the data.
     bound : float
         Lower bound on log Z: the higher of mean field and a sum over states.
     known : StateSum or None
@@ -127,7 +126,7 @@ def sweep_seconds(target: RBM | Path) -> float:
 
 
 def search_seconds(rbm: RBM) -> float:
-    """Return the seconds of a search for modes, with six starts for each unit that it holds."""
+    """Return the seconds of a search for modes, with six starts for each unit held fixed."""
     fixed, of_unit, of_weight = SEARCH
     n_starts = 6 * (n_held(rbm.weights) + n_held(rbm.weights.T))
     return fixed + n_starts * (of_unit * sum(rbm.weights.shape) + of_weight * rbm.weights.size)

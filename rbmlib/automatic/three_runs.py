@@ -57,7 +57,7 @@ def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
         joint = Joint(*_added(joint[:2], mass), joint.families)
     summed = second_sum = None
     if problem.known is not None:
-        model = first.at(1.0)  # the states of chains are its visible units
+        model = first.at(1.0)  # chains hold its visible units
         summed, second_sum = (
             Summed.of(problem.known, model, [(logs, run.states), *modes], rng)
             for logs, run in zip(up, (forward, other), strict=True)
@@ -93,8 +93,8 @@ def work(problem: Problem, n_steps: int, n_chains: int) -> int:
 def _start(problem, runs, values, n_chains, rng):
     """Resample particles of both runs, move them at beta = 1, and return them with ancestors.
 
-    The moves leave p invariant, so accepting them with the ratio of shares as probability samples
-    the rest. Ancestors are indices of the particles of the first and then the second run.
+    The moves leave p invariant, and accepting them with the ratio of shares leaves the rest
+    invariant. Ancestors are indices of the particles of the first and then the second run.
     """
     chosen = rng.permutation(resampled(np.concatenate(values), rng, n_chains))
     before = np.concatenate([run.states for run in runs])[chosen]

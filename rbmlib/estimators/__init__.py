@@ -6,8 +6,8 @@ A wrong argument raises a ValueError or TypeError that names it, before any numb
 that fails one of its checks returns an estimate all the same: `Estimate.converged` is False, a
 `ConvergenceWarning` says what failed and what to change, ``details["checks"]`` holds the checks,
 and the standard error includes the largest disagreement found. The book's page on calibration
-shows how often the intervals of runs that passed their checks contain log Z. This package imports
-neither the modules, such as ``rbmlib.estimators.ais``, nor their functions, such as ``rl.ais``.
+shows how often the intervals of runs that passed their checks contain log Z. The module
+``rbmlib.estimators.ais`` defines the function ``rl.ais``; this package imports neither.
 """
 
 import functools

@@ -48,11 +48,11 @@ def ais(
     rng : int, Generator or None
         The same seed gives the same bits on any number of threads.
     n_recorded : int
-        Number of recorded betas, evenly spaced by step and including both ends. They are in
-        `Estimate.betas`, with `log_z_path` and, in `trace`, "step" (the index k) and "ess".
+        Number of recorded betas, evenly spaced by step and including both ends. `Estimate.betas`
+        and `log_z_path` hold the records; `trace` adds "step" (the index of the beta) and "ess".
     slopes : bool
         Also record "slope_mean" and "slope_variance", the mean and variance of d/dbeta log p*.
-        `rbmlib.schedules.varopt` makes a schedule of the variance (Kiwaki's g). Each record then
+        `rbmlib.schedules.varopt` makes a schedule from this variance (Kiwaki's g). Each record then
         takes about as long as a step in NumPy.
     keep_chains : bool
         Also record the log-weight (without log Z of the base) and the slope of every chain, as
@@ -62,9 +62,9 @@ def ais(
     Returns
     -------
     Estimate
-        Inconclusive if the effective sample size is below 10, or below both 100 and half the number
-        of chains, because the standard error is then unreliable. The interval is wider above,
-        because rare large weights raise the estimate (`rbmlib.results.log_mean_interval`).
+        It is inconclusive if the effective sample size is below 10, or below both 100 and half the
+        number of chains, because its standard error is then unreliable. The interval is wider
+        above, because runs can miss large weights (`rbmlib.results.log_mean_interval`).
 
     Examples
     --------

@@ -7,7 +7,7 @@ and n_R values R that has the smallest variance is the root of
     sum_i s(w_i - log Z - M) = sum_j s(log Z + M - R_j),    M = log(n_F / n_R),
 
 where s is the logistic function (Bennett; Shirts et al. 2003 derive it by maximum likelihood). It
-does not need even weights, but work values that both processes reach.
+needs work values that both processes reach, but not even weights.
 """
 
 from typing import NamedTuple
@@ -22,8 +22,8 @@ from ..sampling import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
-# Resampled chains must descend from this effective number of particles. If there are few particles,
-# this share of them is enough, but at least the last number is needed.
+# Least effective number of particles from which resampled chains must descend: this number, or this
+# share of fewer particles, but never less than the last number.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 
 
@@ -36,7 +36,7 @@ class Bennett(NamedTuple):
 
     @property
     def slope(self) -> float:
-        """Minus the derivative of the equation; a change d of it moves log Z by d / slope."""
+        """Minus the derivative; a change d of the equation moves log Z by d / slope."""
         return float(sum((s * (1 - s)).sum() for s in (self.forward, self.reverse)))
 
 

@@ -1,6 +1,6 @@
 """Exact log Z of models with few states in one layer, or with a closed form.
 
-A model that allows it defines `exact_log_z()` and `exact_samples(n, rng)`.
+Such a model defines `exact_log_z()` and `exact_samples(n, rng)`.
 """
 
 from typing import Any
@@ -21,11 +21,10 @@ def exact(rbm) -> Estimate:
     Parameters
     ----------
     rbm : RBM
-        A model with at most 2**30 states in one layer; more raise a ValueError. If the model has
-        parts that no weight connects, the limit holds for each part. A further unit doubles the
-        time (64 x 24 units take a second). A `LeakyRBM` whose weights have orthogonal columns,
-        another model with `exact_log_z()`, and a fitted BernoulliRBM of scikit-learn are accepted
-        too.
+        A model with at most 2**30 states in one layer, or in a layer of each unconnected part; more
+        raise a ValueError. A further unit doubles the time (64 x 24 units take a second). Also a
+        `LeakyRBM` whose weights have orthogonal columns, another model with `exact_log_z()`, or a
+        fitted BernoulliRBM of scikit-learn.
 
     Returns
     -------

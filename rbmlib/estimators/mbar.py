@@ -1,6 +1,6 @@
 """The multistate Bennett acceptance ratio (Shirts & Chodera 2008; Carlson et al. 2016, eq. 18).
 
-On a geometric path, MBAR needs one number of each sample, the slope Delta of its joint log-density:
+On a geometric path, MBAR needs one number per sample, the slope Delta of its joint log-density:
 ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta``. With N_k samples at beta_k, MBAR solves
 
     sum_n W_k(Delta_n) = N_k,    W_k(Delta) = N_k exp(beta_k Delta) / Z_k
@@ -8,7 +8,7 @@ On a geometric path, MBAR needs one number of each sample, the slope Delta of it
 
 for all k. The solution is unique up to a constant. It minimises a convex function of log Z, and
 Newton's method finds it. MBAR ignores the order of the samples, and cannot detect that they are
-correlated or have the wrong distribution, so the error bar of `mbar` is the spread of chains.
+correlated or have the wrong distribution, so `mbar` takes its error bar from the spread of chains.
 """
 
 from typing import NamedTuple
@@ -40,20 +40,19 @@ def mbar(
 
     The first tenth of the sweeps is discarded. Of the others, at most a million evenly spaced
     states are used. The error bar is the spread over independent chains (or ladders), so it allows
-    for correlated states. ``trace["std_error_independent"]`` is MBAR's own standard error, for
-    independent samples, and ``details["inefficiency"]`` is the number of states that are worth one
-    independent state.
+    for correlated states. ``trace["std_error_independent"]`` is MBAR's standard error for
+    independent samples; ``details["inefficiency"]`` states are worth one independent state.
 
     Parameters
     ----------
     path : Path
         Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains : int
         Number of independent chains.
     n_sweeps : int
-        Number of sweeps of each chain.
+        Number of sweeps of each chain; by default, planned as in `rbmlib.rts`.
     rng : int, Generator or None
         The same seed gives the same bits on any number of threads.
 
@@ -123,7 +122,7 @@ def _solved(sample, skip, about) -> Estimate:
 
 
 def kept_states(sample, skip):
-    """Return slopes, indices of beta (n_kept - skip, n_columns), and the counts of the betas."""
+    """Return slopes and indices of beta, (n_kept - skip, n_columns) each, and counts of betas."""
     checked_sample(sample, "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering")
     if sample.conditional != "joint":
         came = f"sample was drawn with conditional={sample.conditional!r}"
@@ -269,7 +268,7 @@ class Problem:
         self.a[states] = a
 
     def _empty_states(self) -> None:
-        """Solve for temperatures without samples, by one step, as no denominator has them."""
+        """Set the unknowns of temperatures without samples, by one exact step."""
         known = self.member
         log_z = self.log_counts - self.a
         self.a[~known] = -np.interp(self.betas[~known], self.betas[known], log_z[known])

@@ -1,6 +1,6 @@
 """Reverse annealed importance sampling: log Z from above.
 
-From x_K ~ p_K, the transition of beta_{k-1} takes x_k to x_{k-1}, down to the base. With
+From x_K ~ p_K, the transition at beta_{k-1} takes x_k to x_{k-1}, down to the base. Let
 
     R = log Z_0 + sum_k [log p*_{beta_k}(x_k) - log p*_{beta_{k-1}}(x_k)].
 
@@ -49,8 +49,8 @@ def reverse_ais(
         The same seed gives the same bits on any number of threads.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
         Initial states. "exact" takes exact draws of the target, for example of models with at most
-        22 units in one layer. "chains" takes chains that were annealed forward along ``betas``,
-        resampled by their weights, and moved for ``n_burn_in`` sweeps at beta = 1; the estimate is
+        22 units in one layer. "chains" anneals chains forward along ``betas``, resamples them by
+        their weights, and moves them for ``n_burn_in`` sweeps at beta = 1; the estimate is
         inconclusive if the ESS of these weights is small. "auto" takes exact draws if possible,
         else "chains". An array holds your own states. ``settings["start"]`` records the choice.
     n_burn_in : int
@@ -103,7 +103,7 @@ class Start(NamedTuple):
 
 
 def checked_start(path, start, n_chains: int):
-    """Return the given states, "exact" or "chains"."""
+    """Check ``start``, and return the given states, "exact" or "chains"."""
     if isinstance(start, (np.ndarray, list)):
         return given_states(path, start, n_chains)
     if not (isinstance(start, str) and start in STARTS):

@@ -3,9 +3,9 @@
 Chains of simulated tempering visit beta_k with probability q_k ~ r_k Z_k / Z^_k (eq. 8), where Z^
 are preliminary estimates. The mean c_k of q(k | x) over the states (eq. 9) estimates q_k, so
 Z^_k c_k r_0 / (c_0 r_k) estimates Z_k (eq. 12). The error bar comes from the spread of c over
-independent chains (appendix B). It misses errors that all chains share, because they use the same
-Z^. The estimate is therefore inconclusive unless the chains make several round trips of the ladder,
-and unless chains, blocks of time, halves of the run, and chains started at either end agree.
+independent chains (appendix B), and misses errors from Z^, which all chains share. The estimate is
+therefore inconclusive unless the chains make several round trips of the ladder, and unless chains,
+blocks of time, halves of the run, and chains started at either end agree.
 """
 
 from typing import Any
@@ -41,8 +41,8 @@ def rts(
     """Estimate log Z by Rao-Blackwellized tempered sampling (Carlson et al. 2016, eq. 12).
 
     The probabilities of beta given the states of simulated tempering give log Z. The estimate is
-    consistent; its bias can have either sign (eq. 15; it is in ``details["bias"]`` and is not
-    subtracted). Its `states` is the `TemperedSample`, which other estimators can use.
+    consistent. Its bias (eq. 15) has no definite sign; ``details["bias"]`` records the bias, which
+    is not subtracted. Its `states` is the `TemperedSample`, which other estimators can use.
 
     An annealing run of 4,000 steps gives the preliminary Z^. Half of the chains start at beta = 0
     from draws of the base, half at beta = 1 from annealed states. The first tenth of the sweeps is
@@ -53,9 +53,8 @@ def rts(
     path : Path
         Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,), optional
-        Increasing from 0 to 1. By default, four betas per unit of path length (the integral over
-        beta of the standard deviation of the slope), measured on 100 chains annealed in 1,000
-        steps.
+        Increasing from 0 to 1. By default, four betas per unit of path length (the integral of the
+        standard deviation of the slope), as measured on 100 chains annealed in 1,000 steps.
     n_chains : int
         Number of independent chains.
     n_sweeps : int, optional
@@ -69,8 +68,7 @@ def rts(
     prior : array (K,), optional
         Target frequencies r_k > 0 of the betas; uniform by default.
     rao_blackwell : bool
-        Whether to average q(k | x). If False, the sampled betas are counted, with 0.1 added to each
-        count.
+        Whether to average q(k | x). If False, sampled betas are counted, and 0.1 added to a count.
     record_every : int
         Number of sweeps between recorded states in `Estimate.states`.
 
@@ -99,7 +97,7 @@ def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: i
     Parameters
     ----------
     sample : TemperedSample
-        From `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, with two or more chains.
+        From `rbmlib.simulated_tempering`, with two or more chains.
     rao_blackwell : bool
         Whether to average the probabilities of the betas or count the sampled betas.
     skip : int

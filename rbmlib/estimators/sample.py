@@ -47,8 +47,8 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
 
     The states are independent and exact if a layer has at most 2**22 states, if log Z is known, or
     if the model is leaky (see `RBM.exact_samples`). Otherwise, 100 chains of simulated tempering
-    run as in `rbmlib.rts`. Four times in each round trip, the states of chains at beta = 1 are
-    taken; successive states of a chain are correlated.
+    run as in `rbmlib.rts`, and the states of the chains at beta = 1 are taken four times in each
+    round trip. Successive states of a chain are correlated.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
     -------
     Draws
         ``states`` (n_samples, n_visible); ``exact``; and ``run``, the `Estimate` of the tempered
-        chains. Its ``checks``, or a `ConvergenceWarning`, say how well the chains mix.
+        chains. Its checks show how well the chains mix; a `ConvergenceWarning` names failed checks.
 
     Examples
     --------

@@ -64,9 +64,9 @@ def sams(
     path : Path
         Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains, n_groups : int
-        Numbers of chains and of independent groups (2 or more), each of which adjusts its log Z.
+        Numbers of chains in all, and of independent groups (2 or more) that adjust their own log Z.
     n_sweeps : int, optional
         Number of sweeps, each followed by an update of log Z. By default, planned as in
         `rbmlib.rts`, but for 8 round trips.

@@ -61,9 +61,9 @@ def tap(
         The same seed gives the same bits on any number of threads.
     n_starts : int, optional
         Number of random hidden states to start from, with between 1% and all of the units on. By
-        default, the starts are 2 random states and the 60 heaviest modes of `rbmlib.find_modes`,
-        reduced by a few sweeps to the 8 distinct ones of lowest Gamma. A start whose Gamma is a nat
-        or more above that of a fixed point after 100 sweeps is abandoned.
+        default, the starts are 2 random states and 8 of the 60 heaviest modes of
+        `rbmlib.find_modes`: distinct ones with the lowest Gamma after a few sweeps. If Gamma of one
+        of these starts is a nat above a fixed point after 100 sweeps, the start is abandoned.
     starts : array (n_starts, n_visible), optional
         Visible magnetisations in [0, 1] to start from instead, such as images.
     solver : {"minimise", "iterate"}
@@ -85,14 +85,12 @@ def tap(
         the expansion is not known: order 1 is a lower bound, orders 2 and 3 are no bounds. If TAP2
         and TAP3 differ by nats, neither can be used; if they agree, both may still miss other
         modes. (Without biases TAP3 equals TAP2, so TAP2 is compared with mean field instead.) The
-        verdict is therefore "inconclusive", unless a sum over all states differs from this value by
-        less than a tenth of Z.
+        verdict is "inconclusive", unless a sum over all states agrees to within a tenth of Z.
 
         `states` holds the fixed points, lowest first, and ``trace["free_energy"]`` (n_sweeps + 1,
-        n_starts) the history of Gamma. ``details["log_z_sum"]`` sums all fixed points as if each
-        were a separate mode, ``details["solved"]`` says whether every start reached a fixed point,
-        and ``details["orders"]`` holds the value of each order ("mean field": the best lower
-        bound).
+        n_starts) the history of Gamma. In ``details``, "log_z_sum" sums all fixed points as if each
+        were a separate mode, "solved" says whether every start reached a fixed point, and "orders"
+        holds the value of each order ("mean field": the best lower bound).
 
     Examples
     --------
@@ -144,7 +142,7 @@ def tap(
 def _starts(rbm, expansion, n_starts, starts, rng):
     """Return logits (n_starts, n_visible + n_hidden) to start from, and a lower bound.
 
-    The bound on log Z is the best one of the modes, or None if the starts are no modes.
+    The bound on log Z is the best bound of the modes, or None if the starts are not modes.
     """
     if starts is not None:
         return _given(rbm, starts), None

@@ -193,7 +193,7 @@ def _minimised(units, bias, fields, order):
 
 
 def _further(expansion, x, gamma, before, moved):
-    """Extrapolate the moves of states; return the states, their Gamma, and the last lengths.
+    """Extrapolate the moves of states; return states, Gamma, and lengths of the moves.
 
     ``before`` holds the states some sweeps ago, and ``moved`` the lengths of the moves to them.
     Moves that shrink by a factor form a geometric series. Its remaining sum is added at once, if

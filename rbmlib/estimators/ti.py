@@ -37,20 +37,19 @@ def ti(
     ----------
     source : TemperedSample or Path
         Tempered states, or a path on which to draw them as in `rbmlib.rts` (given v alone if the
-        path has no joint slope). By default, betas are twice as dense as there, because of the
-        error of the rule.
+        path has no joint slope).
     betas : array (K,)
-        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`, but twice as dense.
     n_chains : int
         Number of independent chains.
     n_sweeps : int
-        Number of sweeps of each chain.
+        Number of sweeps of each chain; by default, planned as in `rbmlib.rts`.
     rng : int, Generator or None
         The same seed gives the same bits on any number of threads.
     rule : {"trapezoid", "riemann", "corrected", "simpson"}
         "riemann" uses the right end of each interval. "corrected" is the trapezoid rule minus
         ``h^2 / 12`` times the change of the variance of the slope, which is the derivative of the
-        mean slope (Friel, Hurn & Wyse 2014); it needs joint states.
+        mean slope (Friel, Hurn & Wyse 2014); this rule needs joint states.
     rao_blackwell : bool
         Whether to compute mean slopes by eq. (21). If False, or for parallel tempering, they are
         averages over the states drawn at each beta, interpolated at the ``details["empty"]`` betas
@@ -62,8 +61,8 @@ def ti(
     -------
     Estimate
         ``details["rule_error"]``, the error of the rule, is the larger of its differences from the
-        corrected rule and from Simpson's rule. Its square is added to the variance over chains. The
-        estimate is inconclusive if it exceeds three quarters of the error from chains.
+        corrected rule and from Simpson's rule. Its square is added to the variance over chains. If
+        it exceeds three quarters of the error from chains, the estimate is inconclusive.
 
     Examples
     --------

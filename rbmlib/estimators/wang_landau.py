@@ -38,16 +38,15 @@ def wang_landau(
 
     A chain at beta_k adds ``log f = gain / pi_k``, divided by the number of chains in its group, to
     log Z_k. The gain starts at the smallest pi_k, and is halved when every beta has 0.8 of the
-    visits expected from its prior. With a uniform prior, ``log f`` starts at 1, as usual. The last
-    gains are in ``details["gain"]`` (n_groups), and the numbers of halvings in
-    ``details["halvings"]``.
+    visits expected from its prior. With a uniform prior, ``log f`` starts at 1, as usual.
+    ``details`` holds the last "gain" and the number of "halvings" of each group.
 
     Parameters
     ----------
     path : Path
         Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains, n_sweeps, n_groups, start, jump : int, str
         As in `rbmlib.sams`.
     rng : int, Generator or None
