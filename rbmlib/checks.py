@@ -32,7 +32,7 @@ def arguments(name: str, signature, given: tuple, options: dict) -> dict:
         close = difflib.get_close_matches(ALSO.get(option, option), signature.parameters, n=1)
         meant = f"; did you mean {close[0]}?" if close else ""
         if option in ("n_threads", "progress"):
-            meant = f"; it is given by: with rl.using({option}=...):"
+            meant = f"; set it by: with rl.using({option}=...):"
         raise TypeError(f"{name} has no argument {option}{meant}")
     try:
         return signature.bind(*given, **options).arguments

@@ -50,12 +50,10 @@ def using(
     n_threads : int or None
         Number of threads of compiled loops and of BLAS; by default, ``RBMLIB_NUM_THREADS`` or all.
     progress : bool or None
-        By default, calls that take more than two seconds show their progress: as a bar on a
-        terminal, not at all in a notebook, and as lines on stderr otherwise. True shows progress in
-        notebooks too; False never shows it.
+        By default, calls of more than two seconds show a bar on a terminal, nothing in a notebook,
+        and lines on stderr elsewhere. True shows progress in notebooks too; False never shows it.
     independent_check : bool or None
-        If False, estimators return their own error bars and verdicts without the independent check
-        of `rbmlib.check`.
+        If False, estimators return their results without the independent check of `rbmlib.check`.
 
     Examples
     --------

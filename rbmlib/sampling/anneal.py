@@ -1,4 +1,4 @@
-"""Loops of annealing and of sweeps, as they are defined.
+"""Loops of annealing and of sweeps, which are the definition.
 
 If a path has compiled loops (`compiled`), these run instead. They agree up to the rounding of
 fixed-point weights, and give the same bits on every processor. Random numbers come from a
@@ -18,7 +18,7 @@ from .sample import bytes_of_chain
 
 
 def anneal(path, v, betas, stream, looks=(), look=None, of_states=True):
-    """Annealed importance sampling along ``betas`` (Neal 2001), rising or falling.
+    """Run annealed importance sampling along ``betas`` (Neal 2001), which rise or fall.
 
     If states are drawn from p_betas[0], the final states are properly weighted for p_betas[-1].
     ``look(k, v, log_weights)`` is called after the steps ``looks`` (indices of betas). If

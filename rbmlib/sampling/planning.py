@@ -46,8 +46,7 @@ def planned(
     """Check the betas and sweeps that are given, and plan those that are None by pilots.
 
     Pilots draw from a child of ``rng``, so a run that is given the betas and sweeps of a plan has
-    the same bits. ``trips`` is the number of round trips of a chain; ``per_length`` is described at
-    `PER_LENGTH`.
+    the same bits. ``trips`` is the number of round trips; ``per_length`` is as `PER_LENGTH`.
     """
     if betas is None and prior is not None:
         raise ValueError("prior is given, but betas is None: expected the betas that it is for")
@@ -85,8 +84,7 @@ def own_ladder(path: Path, rng, per_length: int) -> tuple[np.ndarray, float]:
     """Return betas that are equally far apart along the path, and the length of the path.
 
     The length is the integral over beta of the standard deviation of the slope, as in
-    `rbmlib.schedules.varopt`. The chains are annealed fast and not weighted, so a single chain of
-    large weight does not dominate.
+    `rbmlib.schedules.varopt`, but for chains without weights, so that no single chain dominates.
     """
     stream, fine = ChainStream(rng, N_CHAINS), np.linspace(0, 1, LADDER_STEPS + 1)
     start = path.sample_base(N_CHAINS, stream)

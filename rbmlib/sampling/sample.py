@@ -134,10 +134,10 @@ class TemperedSample:
 
 
 def bytes_of_chain(path) -> int:
-    """Return the bytes of a chain of a path or model, as measured and rounded up.
+    """Return the memory in bytes of a chain of a path or model, as measured and rounded up.
 
-    Compiled loops store states of two-valued units twice in single precision. Other loops need
-    arrays in double precision for each field and draw.
+    Compiled loops store states of two-valued units twice in single precision. Other loops use
+    double precision for each field and draw.
     """
     model = getattr(path, "rbm", path)
     layers = [getattr(model, name, None) for name in ("visible", "hidden")]

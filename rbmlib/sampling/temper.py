@@ -18,8 +18,8 @@ def temper(
     """Run sweeps, each followed by a draw of the beta of every chain, ~ p*_k(x) exp(offsets[k]).
 
     ``index`` (n_chains,) and ``tally`` change in place. ``kept`` stores slopes and indices after
-    every ``kept.every``-th sweep, of which ``kept.phase`` have passed. Given v and h, one slope is
-    enough for all betas; given v alone ("marginal"), each beta has its own slope.
+    every ``kept.every``-th sweep; ``kept.phase`` sweeps have passed since the last. Given v and h,
+    one slope is enough for all betas; given v alone ("marginal"), each beta has its own slope.
     """
     if conditional == "joint" and (loops := compiled(path)):
         return loops.temper(v, index, betas, offsets, n_sweeps, stream, tally, kept)
@@ -111,8 +111,7 @@ def adapt(
 
     The update is ``log_z_k += min(gain / prior_k, 1) share_k``; then ``log_z_0`` is subtracted.
     ``share_k`` is the mean of q(k | x) over the group, or the share of the sampled betas (Tan 2017,
-    eq. 9, 12). ``gains`` is (n_groups, n_sweeps), ``rule`` says how to draw betas, and ``adjusted``
-    changes in place.
+    eq. 9, 12). ``gains`` is (n_groups, n_sweeps); ``adjusted`` changes in place.
     """
     if conditional == "joint" and (loops := compiled(path)):
         return loops.adapt(v, index, betas, gains, rule, adjusted, stream)

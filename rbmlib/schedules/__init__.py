@@ -9,9 +9,8 @@ to make a suitable pilot.
 With perfect transitions, the variance of a log-weight is ``sum_k (d beta_k)^2 g(beta_k)``, where g
 is the variance of d/dbeta log p*_beta (Kiwaki 2015, eq. 7). If chains remember tau steps, it is
 ``sum_k (d beta_k)^2 zeta(beta_k)`` with the friction coefficient zeta = g tau (Sivak & Crooks
-2012). In terms of the density of steps ``dk/dbeta``, these sums are integrals of ``g / (dk/dbeta)``
-and ``zeta / (dk/dbeta)``. They are smallest if the density is proportional to the square root of g
-or zeta.
+2012). With a density of steps ``dk/dbeta``, both become integrals, such as that of
+``g / (dk/dbeta)``, and are smallest if the density is proportional to the root of g or of zeta.
 """
 
 from .fixed import decelerate as decelerate

@@ -72,12 +72,11 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     """Return zeta(beta) = sum over lags t of Cov(slope at k, slope at k + t), from a pilot run.
 
     The log-weight of a chain is the sum of its increments over windows (between recorded points),
-    and its variance is the sum of their covariances. The part of window r is S_r, the sum of row r
-    of the covariance matrix. This sum ends at the first lag whose correlation, smoothed over
-    neighbours, is less than two standard errors above noise. Near the ends of the path, where one
-    side has no windows, the other side counts twice, because zeta is a property of beta and not of
-    the run. For L steps over an interval d of beta, ``S = L (d / L)^2 zeta``, so
-    ``zeta = S L / d^2``.
+    and its variance is the sum of their covariances. Window r contributes S_r, the sum of row r of
+    the covariance matrix up to the first lag whose correlation, smoothed over neighbours, is below
+    two standard errors of noise. Near the ends of the path, where one side has no windows, the
+    other side counts twice, because zeta is a property of beta and not of the run. For L steps over
+    an interval d of beta, ``S = L (d / L)^2 zeta``, so ``zeta = S L / d^2``.
 
     Chains are not weighted. To leading order in the rate of annealing, the covariances equal those
     at equilibrium, and unlike weights they have no outliers.
