@@ -114,7 +114,7 @@ def logz(options) -> int:
             n_chains=options.chains, rng=options.seed, enumerate_small=not options.estimate,
         )  # fmt: skip
     if not math.isfinite(estimate.log_z):
-        raise ValueError(f"{options.model} has too large parameters: log Z is {estimate.log_z}")
+        raise ValueError(f"parameters of {options.model} are too large: log Z is {estimate.log_z}")
     text = (_as_json if options.json else _as_text)(options, estimate)
     try:
         if options.save:
@@ -148,7 +148,7 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
         raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
     real = visible.values is None
     if threshold is not None and real:
-        raise ValueError(f"--threshold is {threshold:g}: expected none, since units are real")
+        raise ValueError(f"--threshold is {threshold:g}: expected none, because units are real")
     if name is None:
         return None
     try:
@@ -177,7 +177,7 @@ def _as_text(options, estimate: Estimate) -> str:
     if settings["model"].endswith("units 0/1") and not options.units:
         with contextlib.suppress(ValueError):  # raised if the file itself names its units
             datasets.load_rbm(options.model, **_how(options) | {"units": "spins"})
-            lines[0] += "; if its units are -1/+1: --units spins"
+            lines[0] += "; if its units are -1/+1, use --units spins"
     if estimate.method == "exact":
         lines.append(f"log Z        {estimate.log_z:.6f}  exact, by enumeration")
         lines.append("bounds       both equal log Z; --estimate runs AIS instead")

@@ -43,7 +43,7 @@ def run(estimate: Estimate, axes=None):
     instance("estimate", estimate, Estimate, "what an estimator returned")
     if estimate.log_z_path is None or estimate.betas is None:
         came = f"{estimate}, which recorded nothing along beta"
-        raise ValueError(f"estimate is {came}: expected one of rl.ais, rl.rts or another that does")
+        raise ValueError(f"estimate is {came}: expected a result of rl.ais or rl.rts, for example")
     columns = {"log_z": np.asarray(estimate.log_z_path)}
     columns |= {name: estimate.trace[name] for name in PANELS if name in estimate.trace}
     labels = {"log_z": "log Z (nats)"} | PANELS

@@ -10,7 +10,7 @@ from ..checks import instance
 from ..estimate import Estimate, combined
 from ..results import agreement, finished
 
-REMEDY = "Join runs that have converged, of one target"
+REMEDY = "Join converged runs of the same target"
 
 
 def join(*estimates: Estimate) -> Estimate:
@@ -50,7 +50,7 @@ def join(*estimates: Estimate) -> Estimate:
     of = {x.settings["fingerprint"]: str(x) for x in estimates if "fingerprint" in x.settings}
     if len(of) > 1:
         came = f"of {len(of)} models ({'; '.join(of.values())})"
-        raise ValueError(f"estimates are {came}: expected one")
+        raise ValueError(f"estimates are {came}: expected one model")
     errors = np.array([estimate.std_error for estimate in estimates])
     if errors.size < 2 or not np.isfinite(errors).all():
         came = "; ".join(map(str, estimates)) or "none"

@@ -170,7 +170,7 @@ def checked_skip(skip, n_blocks: int) -> int:
     """Return the number of discarded blocks of time, if at least one block remains."""
     skip = checks.count("skip", skip, 0)
     if skip >= n_blocks:
-        meaning = f"{n_blocks - 1} blocks of time at most, as the sample has {n_blocks}"
+        meaning = f"{n_blocks - 1} blocks of time at most, because the sample has {n_blocks}"
         raise ValueError(f"skip is {skip}: expected {meaning}")
     return skip
 

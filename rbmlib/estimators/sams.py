@@ -158,7 +158,7 @@ def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
     if n_chains % n_groups:
         next_one = n_groups * -(-n_chains // n_groups)
         meaning = f"a multiple of n_groups, {n_groups}, such as {next_one}"
-        raise ValueError(f"n_chains is {n_chains}: expected {meaning}: groups are of equal size")
+        raise ValueError(f"n_chains is {n_chains}: expected {meaning}, for equal groups")
     checks.one_of("start", start, STARTS)
     checks.one_of("jump", jump, JUMPS)
 
@@ -254,7 +254,7 @@ class Groups:
         def limit(freedom):
             return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
 
-        rarest = "visits of the least visited beta, of its share,"
+        rarest = "visits of the least visited beta, relative to its share,"
         found = [
             round_trips(self.round_trips.mean()),
             Check(rarest, bool(least >= LEAST_VISITED), float(least), LEAST_VISITED),

@@ -109,7 +109,7 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
     spread = float(chains.std(ddof=1) / np.sqrt(chains.size))
     remedy = "add betas" if rule == "corrected" else "add betas, or use rule='corrected'"
     limit = max(RULE_SHARE * spread, 1e-9)
-    name = f"error of the rule of quadrature ({remedy})"
+    name = f"error of the quadrature rule ({remedy})"
     found = Check(name, bool(error <= limit), error, limit, "nats")
     steps = np.diff(betas)
     along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]

@@ -49,7 +49,7 @@ def planned(
     the same bits. ``trips`` is the number of round trips; ``per_length`` is as `PER_LENGTH`.
     """
     if betas is None and prior is not None:
-        raise ValueError("prior is given, but betas is None: expected the betas that it is for")
+        raise ValueError("prior is given, but betas is None: expected the betas of the prior")
     if betas is not None:
         betas = checks.ladder(betas)
         checks.prior(prior, betas.size)

@@ -155,7 +155,7 @@ def needs_joint_slope(path) -> None:
     """Raise a ValueError unless one slope of each state is enough for all betas."""
     if not path.joint:
         came = f"a {type(path).__name__}, whose slope depends on beta"
-        meaning = "a path such as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
+        meaning = "a path such as rl.GeometricPath(rbm); or use rl.rts or rl.ais"
         raise ValueError(f"path is {came}: expected {meaning}")
 
 

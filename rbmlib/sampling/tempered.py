@@ -219,7 +219,7 @@ def _begin(path, stream, n_chains, n_betas, start, index):
     index = np.array(checks.numeric("index", index, meaning))
     inside = index.shape == (n_chains,) and (index == index.astype(int)).all()
     if not (inside and index.min() >= 0 and index.max() < n_betas):
-        raise ValueError(f"index has shape {index.shape} or values outside: expected {meaning}")
+        raise ValueError(f"index has shape {index.shape} or wrong values: expected {meaning}")
     return v, index.astype(np.int64)
 
 

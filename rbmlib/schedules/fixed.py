@@ -51,7 +51,7 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     cap = number("max_step", max_step, "a step of beta above 0, such as 0.003", above=0)
     least = 1 / (steps.size if n_steps is None else count("n_steps", n_steps))
     if cap < least * (1 - 1e-12):
-        end = f"so small steps end at {cap / least:.3g}"
+        end = f"steps of this size end at {cap / least:.3g}"
         raise ValueError(f"max_step is {max_step}: {end}; expected at least {least:.3g}")
     cap *= 1 / (least * steps.size)
     if steps.max() <= cap:
