@@ -42,7 +42,7 @@ def rts(
 
     The probabilities of beta given the states of simulated tempering give log Z. The estimate is
     consistent. Its bias (eq. 15) has no definite sign; ``details["bias"]`` records the bias, which
-    is not subtracted. Its `states` is the `TemperedSample`, which other estimators can use.
+    is not subtracted. `Estimate.states` is the `TemperedSample`, which other estimators can use.
 
     An annealing run of 4,000 steps gives the preliminary Z^. Half of the chains start at beta = 0
     from draws of the base, half at beta = 1 from annealed states. The first tenth of the sweeps is
@@ -68,7 +68,7 @@ def rts(
     prior : array (K,), optional
         Target frequencies r_k > 0 of the betas; uniform by default.
     rao_blackwell : bool
-        Whether to average q(k | x). If False, sampled betas are counted, and 0.1 added to a count.
+        Whether to average q(k | x). If False, sampled betas are counted, plus 0.1 for each beta.
     record_every : int
         Number of sweeps between recorded states in `Estimate.states`.
 
