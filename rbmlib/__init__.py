@@ -1,4 +1,4 @@
-"""Partition functions of restricted Boltzmann machines: any estimator, path, schedule, model.
+"""Estimate partition functions of restricted Boltzmann machines.
 
 >>> import rbmlib as rl
 >>> rbm = rl.testsystems.random_rbm(n_visible=20, n_hidden=8, rng=1)
@@ -9,7 +9,7 @@ lower
 
 from os import environ as _environ
 
-# Before NumPy loads OpenBLAS: its threads that wait spin for 2**26 cycles, on cores of others too.
+# OpenBLAS reads this when NumPy loads it. By default, a waiting thread spins for 2**26 cycles.
 _environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "18")
 
 from . import datasets as datasets

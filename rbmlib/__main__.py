@@ -1,4 +1,4 @@
-"""``python -m rbmlib logz MODEL``: log Z with bounds and a verdict; ``data``: what there is."""
+"""Command line: ``python -m rbmlib logz MODEL`` estimates log Z; ``data`` lists the models."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .models.formats import LAYOUTS
 from .models.layers import UNITS, Layer, Spin
 from .results import ConvergenceWarning, Estimate
 
-COMPILING = "rbmlib: compiling its loops for this processor, once; this takes half a minute or so"
+COMPILING = "rbmlib: compiling its loops for this processor (only once; about half a minute)"
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
 
@@ -35,7 +35,7 @@ def main(arguments=None) -> int:
         try:
             options = _parser().parse_args(arguments)
             return options.run(options)
-        except BrokenPipeError:  # whoever read the output has seen enough
+        except BrokenPipeError:  # the reader closed the pipe
             return 128 + signal.SIGPIPE
         except ERRORS as error:
             memory = "not enough memory: " * isinstance(error, MemoryError)
@@ -51,35 +51,35 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("python -m rbmlib", allow_abbrev=False, description=about)
     parser.add_argument("--version", action="version", version=f"rbmlib {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    listed = commands.add_parser("data", help="list data sets and models, and where they are")
+    listed = commands.add_parser("data", help="list data sets and models, with their locations")
     listed.set_defaults(run=data)
     estimated = commands.add_parser(
         "logz",
         allow_abbrev=False,  # a misspelt option is refused, not guessed
         help="estimate log Z of a model, with bounds",
-        description="Exit code: 0 if every check passed, 1 if not, 2 for wrong input.",
+        description="Exit code: 0 if every check passed, 1 if a check failed, 2 for wrong input.",
     )
     estimated.set_defaults(run=logz)
     option = estimated.add_argument
-    option("model", metavar="MODEL", help="a registered name (see: data), or .npz, .mat or .h5")
+    option("model", metavar="MODEL", help="a name (see: data), or an .npz, .mat or .h5 file")
     foreign = "for a file of another program: "
-    option("--layout", choices=LAYOUTS, help=foreign + "axes of the weights")
-    option("--names", help=foreign + "such as weights=J,visible_bias=u,hidden_bias=v")
+    option("--layout", choices=LAYOUTS, help=foreign + "order of the axes of the weights")
+    option("--names", help=foreign + "array names, as in weights=J,visible_bias=u,hidden_bias=v")
     option("--units", choices=UNITS, help=foreign + "0 and 1, or -1 and +1; default: 0 and 1")
-    rows = "training data for the base: 'mnist', or a .npy, .npz or .csv file of rows in [0, 1] "
-    rows += "(any values with --threshold); rows of -1 and +1, or of 0 and 1, for spins; of any "
-    rows += "numbers for real units"
+    rows = "training data for the base: 'mnist', or a .npy, .npz or .csv file whose rows hold "
+    rows += "numbers in [0, 1] (any numbers with --threshold), -1 and +1 or 0 and 1 for spins, or "
+    rows += "any numbers for real units"
     option("--data", metavar="FILE", help=rows)
-    option("--threshold", type=float, metavar="T", help="data above T become 1, others 0")
+    option("--threshold", type=float, metavar="T", help="set data above T to 1, and others to 0")
     budget = f"default: {BUDGET_SECONDS:g}, or less if short runs pass every check"
     option("--budget", type=float, metavar="SECONDS", help=budget)
     option("--steps", type=float, metavar="N", help="steps of each run, instead of a budget")
-    option("--chains", type=float, metavar="N", help="chains of a run with --steps (default: 500)")
-    option("--seed", type=int, default=0, help="default: 0")
-    option("--threads", type=int, metavar="N", help="default: all")
+    option("--chains", type=float, metavar="N", help="chains per run with --steps (default: 500)")
+    option("--seed", type=int, default=0, help="random seed (default: 0)")
+    option("--threads", type=int, metavar="N", help="number of threads (default: all)")
     option("--estimate", action="store_true", help="estimate even if enumeration is possible")
     option("--json", action="store_true", help="print one JSON object")
-    option("--save", metavar="FILE.json", help="save the whole estimate")
+    option("--save", metavar="FILE.json", help="save the estimate")
     return parser
 
 
@@ -93,11 +93,11 @@ def data(_) -> int:
 
 
 def _say(text: str) -> None:
-    """Print at once: Python would tell of errors when it ends, with a traceback."""
+    """Print and flush, because Python would report an error at exit with a traceback."""
     try:
         print(text, flush=True)
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python will try again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes again
         raise OSError(error.errno, error.strerror, "standard output") from None
 
 
@@ -114,23 +114,23 @@ def logz(options) -> int:
             n_chains=options.chains, rng=options.seed, enumerate_small=not options.estimate,
         )  # fmt: skip
     if not math.isfinite(estimate.log_z):
-        raise ValueError(f"{options.model} has too large parameters: log Z is {estimate.log_z}")
+        raise ValueError(f"parameters of {options.model} are too large: log Z is {estimate.log_z}")
     text = (_as_json if options.json else _as_text)(options, estimate)
     try:
         if options.save:
             estimate.save(options.save)
-    finally:  # hours of work may be in it
+    finally:  # even if saving failed, because the run may have taken hours
         _say(text)
     return 0 if estimate.converged else 1
 
 
 def _how(options) -> dict[str, Any]:
-    """How a file of another program is to be read."""
+    """Return the options that say how to read a file of another program."""
     return {name: getattr(options, name) for name in ("layout", "names", "units")}
 
 
 class Notice(event.Listener):
-    """Says once that loops are being compiled."""
+    """Listener that prints a notice when the first loop is compiled."""
 
     said = False
 
@@ -140,7 +140,7 @@ class Notice(event.Listener):
         self.said = True
 
     def on_end(self, event) -> None:
-        """Nothing is said."""
+        """Do nothing."""
 
 
 def _training_data(name: str | None, threshold: float | None, visible: Layer):
@@ -148,7 +148,7 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
         raise ValueError(f"--threshold is {threshold:g}: expected --data FILE with it")
     real = visible.values is None
     if threshold is not None and real:
-        raise ValueError(f"--threshold is {threshold:g}: expected none, since units are real")
+        raise ValueError(f"--threshold is {threshold:g}: expected none, because units are real")
     if name is None:
         return None
     try:
@@ -164,7 +164,7 @@ def _training_data(name: str | None, threshold: float | None, visible: Layer):
 
 
 def _as_json(options, estimate: Estimate) -> str:
-    """All of the estimate but its arrays."""
+    """Return the estimate as JSON, without its arrays."""
     arrays = ("log_weights", "betas", "log_z_path", "trace")
     content = {name: x for name, x in estimate.to_dict().items() if name not in arrays}
     about = {"model": options.model, "reason": estimate.reason}
@@ -175,9 +175,9 @@ def _as_text(options, estimate: Estimate) -> str:
     settings, details = estimate.settings, estimate.details
     lines = [f"model        {options.model} ({settings['model']})"]
     if settings["model"].endswith("units 0/1") and not options.units:
-        with contextlib.suppress(ValueError):  # raised where the file itself names its units
+        with contextlib.suppress(ValueError):  # raised if the file itself names its units
             datasets.load_rbm(options.model, **_how(options) | {"units": "spins"})
-            lines[0] += "; if its units are -1/+1: --units spins"
+            lines[0] += "; if its units are -1/+1, use --units spins"
     if estimate.method == "exact":
         lines.append(f"log Z        {estimate.log_z:.6f}  exact, by enumeration")
         lines.append("bounds       both equal log Z; --estimate runs AIS instead")
@@ -205,7 +205,7 @@ def _as_text(options, estimate: Estimate) -> str:
 
 
 def _interval(estimate: Estimate) -> str:
-    """The interval in words: after a failed check it is a bracket, or there is none."""
+    """Return the interval in words; after a failed check it is a bracket or missing."""
     low, high = outward(estimate.interval, 4 if estimate.converged else 1)
     if estimate.converged:
         return f"95%: {low:.4f} to {high:.4f}"

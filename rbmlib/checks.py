@@ -1,7 +1,6 @@
-"""What public calls ask of their arguments: an error names the argument, what came, what was
-expected, and the remedy.
+"""Checks of arguments. Errors name the argument, its value, what was expected, and a remedy.
 
-Checks stand where a user comes in (constructors, estimators, starts, files) and nowhere else.
+Only code that users call checks arguments: constructors, estimators, starts and readers of files.
 """
 
 import contextlib
@@ -14,26 +13,26 @@ from pathlib import Path
 import numpy as np
 
 INF = math.inf
-MOST = 10**9  # of anything that is counted: no machine has the time or the memory for more
+MOST = 10**9  # largest accepted count: no machine has the time or the memory for more
 LARGEST_NUMBER = 1e300
-LARGEST = 1e12  # of a model's parameters: beyond, float64 cannot hold log p* to 1e-3 nats
-LARGEST_SCALE = 1e7  # of log_scale, which is in every slope: variances of slopes must survive
-LARGEST_STATE = np.float64(1e100)  # of real states: their squares are summed (no float32: 1e100)
+LARGEST = 1e12  # largest model parameter: beyond it, float64 cannot hold log p* to 1e-3 nats
+LARGEST_SCALE = 1e7  # largest log_scale: every slope includes it, and their variance must survive
+LARGEST_STATE = np.float64(1e100)  # largest real state: squares are summed (not in float32)
 PARAMETERS = ("weights", "visible_bias", "hidden_bias", "bias")  # of models
-MOST_BETAS = 32_767  # of a ladder: indices are kept in 16 bits
+MOST_BETAS = 32_767  # a ladder stores the indices of its betas in 16 bits
 BOOLS = (bool, np.bool_)
-NO_NUMBERS = (*BOOLS, np.timedelta64)  # though Python takes them for some
+NO_NUMBERS = (*BOOLS, np.timedelta64)  # although Python counts them as numbers
 PATH_MEANING = "an annealing path, such as rl.GeometricPath(rbm), or rl.LeakinessPath(leaky_rbm)"
-ALSO = {"seed": "rng", "random_state": "rng"}  # what other programs call an argument
+ALSO = {"seed": "rng", "random_state": "rng"}  # names of arguments in other programs
 
 
 def arguments(name: str, signature, given: tuple, options: dict) -> dict:
-    """The arguments of a call by name; a TypeError names a wrong one, and what may be meant."""
+    """Return the arguments of a call by name, or raise a TypeError that suggests a valid name."""
     for option in options.keys() - signature.parameters.keys():
         close = difflib.get_close_matches(ALSO.get(option, option), signature.parameters, n=1)
         meant = f"; did you mean {close[0]}?" if close else ""
         if option in ("n_threads", "progress"):
-            meant = f"; it is given by: with rl.using({option}=...):"
+            meant = f"; set it by: with rl.using({option}=...):"
         raise TypeError(f"{name} has no argument {option}{meant}")
     try:
         return signature.bind(*given, **options).arguments
@@ -46,7 +45,7 @@ def _is_real(value) -> bool:
 
 
 def count(name: str, value, least: int = 1, most: float = MOST) -> int:
-    """A whole number of at least ``least`` (1000.0 counts as 1000), and ``most`` at most."""
+    """Return a whole number from ``least`` to ``most`` as an int; 1000.0 counts as 1000."""
     real = _is_real(value) and (isinstance(value, int) or math.isfinite(value))
     if not real or value != int(value) or value < least:
         raise ValueError(f"{name} is {value!r}: expected a whole number, {least} or more")
@@ -56,8 +55,8 @@ def count(name: str, value, least: int = 1, most: float = MOST) -> int:
 
 
 def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF, most=INF) -> float:
-    """A finite real number > ``above`` and >= ``least``, < ``below`` and <= ``most``, as float."""
-    with contextlib.suppress(OverflowError):  # of a whole number of hundreds of digits
+    """Return a finite real number as a float; ``above`` and ``below`` are exclusive limits."""
+    with contextlib.suppress(OverflowError):  # raised by whole numbers of hundreds of digits
         found = float(value) if _is_real(value) else math.nan
         if abs(found) < LARGEST_NUMBER and above < found < below and least <= found <= most:
             return found
@@ -65,7 +64,7 @@ def number(name: str, value, meaning: str, *, above=-INF, least=-INF, below=INF,
 
 
 def in_memory(name: str, value, n_bytes: float) -> None:
-    """Whether ``value`` of something, so many bytes each, may be held; what is no number passes."""
+    """Raise a ValueError if ``value`` objects of ``n_bytes`` each do not fit in memory."""
     memory = memory_of_machine()
     if _is_real(value) and float(value) * n_bytes > memory:
         most = f"at most {int(memory / n_bytes):,}, because each takes {n_bytes / 1e3:,.3g} kB"
@@ -73,30 +72,30 @@ def in_memory(name: str, value, n_bytes: float) -> None:
 
 
 def memory_of_machine() -> float:
-    """Bytes of it, or of the container that this process is in."""
-    known = [8e9]  # where a system does not say
+    """Return the memory in bytes of the machine, or of the container of this process."""
+    known = [8e9]  # if the system does not report it
     with contextlib.suppress(AttributeError, OSError, ValueError):
         known = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    with contextlib.suppress(OSError, ValueError):  # none, or "max"
+    with contextlib.suppress(OSError, ValueError):  # no such file, or "max"
         known.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
     return float(min(known))
 
 
 def one_of(name: str, value, words) -> str:
-    """One of a few words."""
+    """Return ``value`` if it is one of ``words``."""
     if not isinstance(value, str) or value not in words:
         raise ValueError(f"{name} is {value!r}: expected one of {', '.join(map(repr, words))}")
     return value
 
 
 def numeric(name: str, value, meaning: str) -> np.ndarray:
-    """An array of real numbers (bits, whole numbers or floats) of any shape, none masked."""
+    """Return an array of booleans, integers or floats of any shape, without masked values."""
     rows = value if isinstance(value, (list, tuple)) else [value]
-    if any(map(np.ma.is_masked, rows)):  # np.asarray would take the numbers below the mask
+    if any(map(np.ma.is_masked, rows)):  # np.asarray would ignore the mask
         remedy = "leave these out, or fill them with .filled(number)"
         raise ValueError(f"{name} holds masked values: expected {meaning}; {remedy}")
     array = np.array(None)
-    with contextlib.suppress(ValueError):  # of rows of different lengths
+    with contextlib.suppress(ValueError):  # raised by rows of different lengths
         array = np.asarray(_of_tensor(value))
     if hasattr(value, "toarray"):
         came = f"a sparse {type(value).__name__}"
@@ -109,13 +108,13 @@ def numeric(name: str, value, meaning: str) -> np.ndarray:
 
 
 def _of_tensor(value):
-    """An array of a tensor, wherever it is and whether or not it has a gradient."""
+    """Convert a tensor of any device, with or without a gradient, to an array."""
     if not hasattr(value, "detach"):
         return value
     value = value.detach().cpu()
     try:
         return value.numpy()
-    except TypeError:  # a precision that NumPy does not know
+    except TypeError:  # NumPy lacks this precision
         return value.double().numpy()
 
 
@@ -132,7 +131,7 @@ def function(name: str, value, meaning: str) -> None:
 def array(
     name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest: float = INF
 ) -> np.ndarray:
-    """A read-only float64 array without NaN; None in ``shape`` is any length."""
+    """Return a read-only float64 array of finite numbers; None in ``shape`` is any length."""
     found = np.array(numeric(name, value, meaning), dtype=np.float64)
     if flatten and found.ndim:  # (1, n) and (n, 1), as MATLAB stores vectors
         found = found.ravel()
@@ -154,7 +153,7 @@ def array(
 
 
 def states(name: str, value, layer) -> np.ndarray:
-    """States of a `Layer`, (n_states, n_units); a single one may be one-dimensional."""
+    """Return states (n_states, n_units) of a `Layer`; a single state may be one-dimensional."""
     meaning = f"(n_states, {len(layer)}), one column per unit of the model{layer.entries}"
     found = np.atleast_2d(numeric(name, value, meaning))
     if found.ndim != 2 or found.shape[1] != len(layer):
@@ -166,7 +165,7 @@ def states(name: str, value, layer) -> np.ndarray:
 
 
 def refuse_nan(name: str, array: np.ndarray, expected: str) -> None:
-    """Said before an error that would tell how to mend values out of bounds."""
+    """Raise a ValueError that locates NaN, before an error about values out of bounds."""
     if bad := np.argwhere(np.isnan(array)).tolist():
         held = f"{len(bad)} NaN value{'s' * (len(bad) > 1)}"
         raise ValueError(f"{name} holds {held}, the first at {bad[0]}: expected {expected}")
@@ -177,7 +176,7 @@ def point(beta) -> float:
 
 
 def schedule(value, name: str = "betas") -> np.ndarray:
-    """A schedule: strictly increasing from exactly 0 to exactly 1, at least one step."""
+    """Return a schedule, which increases strictly from exactly 0 to exactly 1."""
     meaning = "a schedule that rises from 0 to 1, such as rl.schedules.linear(10_000)"
     betas = np.array(numeric(name, value, meaning), dtype=np.float64)
     if betas.ndim != 1 or betas.size < 2:
@@ -195,7 +194,7 @@ def schedule(value, name: str = "betas") -> np.ndarray:
 
 
 def ladder(value) -> np.ndarray:
-    """A `schedule` of at most as many betas as an index of 16 bits can name."""
+    """Return a `schedule` with no more betas than a 16-bit index can number."""
     betas = schedule(value)
     if betas.size > MOST_BETAS:
         raise ValueError(f"betas holds {betas.size:,} values: expected {MOST_BETAS:,} at most")
@@ -203,7 +202,7 @@ def ladder(value) -> np.ndarray:
 
 
 def prior(value, n: int) -> np.ndarray:
-    """r_k of n betas, normalised; uniform if None."""
+    """Return the normalised prior r_k of n betas, which is uniform by default."""
     if value is None:
         return np.full(n, 1 / n)
     found = array("prior", value, (n,), f"({n},), one positive number per beta")
@@ -213,7 +212,7 @@ def prior(value, n: int) -> np.ndarray:
 
 
 def generator(rng) -> np.random.Generator:
-    """A generator from a seed (a whole number), a generator, or None (fresh entropy)."""
+    """Return a generator from a seed (a whole number), a generator, or None (fresh entropy)."""
     if rng is None or isinstance(rng, np.random.Generator):
         return np.random.default_rng(rng)
     try:
@@ -223,10 +222,10 @@ def generator(rng) -> np.random.Generator:
 
 
 def source_of_random(rng):
-    """``rng`` itself if it draws, as a generator or a stream of chains; else as `generator`."""
+    """Return ``rng`` if it can draw, like a Generator or a `ChainStream`; else a `generator`."""
     return rng if hasattr(rng, "random") else generator(rng)
 
 
 def seed_of(rng) -> int | None:
-    """The seed for the settings of a result, where ``rng`` is one."""
+    """Return ``rng`` as an int if it is a seed, else None."""
     return int(rng) if isinstance(rng, (int, np.integer)) else None

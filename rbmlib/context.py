@@ -1,9 +1,9 @@
-"""How calls run, which is no part of what they compute: threads, progress, the independent check.
+"""Settings of calls: threads, progress, and the independent check.
 
     with rl.using(n_threads=2, progress=False):
         rl.ais(path, betas)
 
-Digits depend on neither threads nor progress.
+The number of threads and the progress bar do not change any result.
 """
 
 import contextlib
@@ -21,19 +21,19 @@ from ._kernels import threads
 
 __version__ = "0.1.0"
 
-QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before a call says how far it is, and between two lines
-SMALL_SHARE = 0.1  # of all steps: fewer are no ground for an estimate of the time left
+QUIET_SECONDS, EVERY_SECONDS = 2.0, 10.0  # before progress is shown, and between two lines
+SMALL_SHARE = 0.1  # fewer of the steps are no basis for an estimate of the time left
 
 
 class Settings(NamedTuple):
-    n_threads: int | None = None  # None: all, or RBMLIB_NUM_THREADS
+    n_threads: int | None = None  # None: RBMLIB_NUM_THREADS, or all
     progress: bool | None = None  # None: on a terminal or in a log
-    independent_check: bool = True  # on what estimators return; not within one
-    started: float | None = None  # when the outermost estimator did
+    independent_check: bool = True  # of the result of the outermost estimator
+    started: float | None = None  # start time of the outermost estimator
 
 
 settings: ContextVar[Settings] = ContextVar("settings", default=Settings())  # noqa: B039
-_open: ContextVar = ContextVar("open", default=None)  # the progress bar that is shown
+_open: ContextVar = ContextVar("open", default=None)  # the progress bar on display
 
 
 @contextlib.contextmanager
@@ -43,17 +43,17 @@ def using(
     progress: bool | None = None,
     independent_check: bool | None = None,
 ) -> Iterator[None]:
-    """Context in which calls run with these settings; None leaves one as it is.
+    """Context manager that runs calls with these settings; None leaves a setting unchanged.
 
     Parameters
     ----------
     n_threads : int or None
-        Threads of compiled loops and of BLAS; by default all, or ``RBMLIB_NUM_THREADS``.
+        Number of threads of compiled loops and of BLAS; by default, ``RBMLIB_NUM_THREADS`` or all.
     progress : bool or None
-        A call of more than two seconds says how far it is, by a bar on a terminal, by lines on
-        stderr elsewhere, not in a notebook. True: there too. False: nowhere.
+        By default, calls of more than two seconds show a bar on a terminal, nothing in a notebook,
+        and lines on stderr elsewhere. True shows progress in notebooks too; False never shows it.
     independent_check : bool or None
-        False: estimators return their own error bars and flags, without that of `rbmlib.check`.
+        If False, estimators return their results without the independent check of `rbmlib.check`.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def using(
             now = now._replace(**{name: bool(value)})
     if n_threads is not None:
         now = now._replace(n_threads=threads.resolve(n_threads))
-    # to say "all" again wakes threads of BLAS, which then spin: twice the time of a small run
+    # setting "all" again wakes BLAS threads, which then spin and double the time of a small run
     said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
     blas = threads.blas_threads(now.n_threads) if said else contextlib.nullcontext()
     with _having(settings, now), blas:
@@ -80,7 +80,7 @@ def using(
 
 @contextlib.contextmanager
 def inside_an_estimator() -> Iterator[Settings]:
-    """The settings of the call; what it calls in turn is not checked, and shares its clock."""
+    """Yield the settings of the call; nested calls are not checked and share its start time."""
     asked = settings.get()
     started = asked.started or time.time()
     with _having(settings, asked._replace(independent_check=False, started=started)):
@@ -98,7 +98,7 @@ def _having(variable: ContextVar, value):
 
 @contextlib.contextmanager
 def bar(total: int, description: str, *, whole: bool = True):
-    """What shows progress by ``update(n)``: inside a whole, that one, of which it is a part."""
+    """Yield a progress bar with ``update(n)``; a nested call reuses the outer ``whole`` bar."""
     outer = None if settings.get().progress is False else _open.get()
     shown = outer or _begun(total, description)
     try:
@@ -110,7 +110,7 @@ def bar(total: int, description: str, *, whole: bool = True):
 
 
 def steps(items, description: str):
-    """The items, with progress: what is done with each shows its own."""
+    """Yield the items and show progress; work on an item may show a bar of its own."""
     with bar(len(items), description, whole=False) as shown:
         for item in items:
             yield item
@@ -136,11 +136,11 @@ def _bar():
     from tqdm import tqdm
 
     class Bar(tqdm):
-        monitor_interval, _lock = 0, threading.RLock()  # no thread for ever, no lock of processes
+        monitor_interval, _lock = 0, threading.RLock()  # no monitor thread, no multiprocess lock
 
         def update(self, n=1):
             if self.n == 0 and 0 < n < SMALL_SHARE * self.total and not self.disable:
-                # one of many steps, which may have compiled the loop, is no measure of the rest
+                # the first of many steps may include compilation: leave it out of the rate
                 self.initial, self.start_t = n, self._time()
             return super().update(n)
 

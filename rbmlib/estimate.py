@@ -1,4 +1,4 @@
-"""What every estimator returns: log Z, its error, what was checked, and how to repeat the run."""
+"""The result of an estimator: log Z, its error, the checks, and how to repeat the run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 
 from .files import replacing
 
-VERDICTS = "contradicted", "inconclusive", "consistent", "verified", "exact"  # the weakest first
-OTHERWISE = "Use another base, or more temperatures"  # where a run's own checks passed
-UNITS = {  # of what is found by a check; of a number without one there is to be enough
+VERDICTS = "contradicted", "inconclusive", "consistent", "verified", "exact"  # ascending
+OTHERWISE = "Use another base, or more temperatures"  # if the run's own checks passed
+UNITS = {  # formats of the value of a check
     "": "{:.3g}", "nats": "{:.2f} nats", "s.e.": "{:+.1f} standard errors",
     "times": "{:.1f} times that from chains",
     "of Z": "{:.1%} of Z", "of this value": "{:.1%} of this value",
@@ -24,19 +24,19 @@ UNITS = {  # of what is found by a check; of a number without one there is to be
 
 
 class Check(NamedTuple):
-    """One check of a run: what was checked, what was found, the limit, and whether it passed.
+    """One check of a run: its name, whether it passed, the value found, and the limit.
 
-    Without a value (NaN) the name alone is the finding. A check that fails makes an estimate
-    inconclusive, and one that ``contradicts`` the value makes it contradicted.
+    If the value is NaN, the name states the finding. A failed check makes an estimate inconclusive,
+    or contradicted if ``contradicts`` is True.
     """
 
     name: str
     passed: bool
     value: float = math.nan
     limit: float = math.nan
-    unit: str = ""  # one of `UNITS`; of all but "" the limit is the most
+    unit: str = ""  # a key of `UNITS`; the limit is a minimum for "", else a maximum
     disagreement: float = 0.0  # nats by which parts of the run disagree
-    contradicts: bool = False  # whether log Z cannot be the value, if this failed
+    contradicts: bool = False  # whether a failure shows that the value is wrong
 
     def __str__(self) -> str:
         if math.isnan(self.value):
@@ -50,7 +50,7 @@ class Check(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """An estimate of log Z (nats) with its error, its history and how it was made.
+    """An estimate of log Z (nats), with its error, its history and its settings.
 
     Attributes
     ----------
@@ -59,42 +59,43 @@ class Estimate:
     log_z, std_error : float
         The estimate and its standard error (0 for exact enumeration, NaN if unknown).
     interval : (float, float)
-        95% interval for log Z. Only as good as the error bar: see `converged`.
+        95% interval for log Z. It is only as good as the error bar: see `converged`.
     bound : {"lower", "upper", None}
         Whether ``mean_log_z`` bounds log Z from below or from above in expectation.
     mean_log_z, mean_std_error : float or None
-        The plain mean over chains of their log-estimates, with its standard error. Wider than
-        `log_z`, but its error bar needs no large ESS.
+        Mean of the log-estimates of the chains, with its standard error. It is a looser bound than
+        `log_z`, but its error bar is reliable even if the ESS is small.
     ess : float
-        Effective sample size of the weights (Kiwaki 2015, eq. 5); NaN where there are none.
+        Effective sample size of the weights (Kiwaki 2015, eq. 5); NaN if there are no weights.
     n_chains, n_sweeps : int
-        Independent chains; sweeps of each.
+        Number of independent chains, and of sweeps of each chain.
     seconds : float
         Wall-clock seconds.
     verdict : {"exact", "verified", "consistent", "inconclusive", "contradicted"}
-        What is known of the value; `reason` says from what.
+        How far the value can be trusted; `reason` explains the verdict.
 
         - exact: all states were enumerated.
-        - verified: a sum over distinct states, which cannot exceed Z, holds 90% of this value or
-          more, and a run from a second, broader base agrees; or the sum is over all states. A mode
-          that the sum and both bases lack can still make it wrong.
-        - consistent: every check passed. Nothing that was looked for contradicts the value, and
-          nothing verifies it: no run can show a mode that none of its chains has entered.
-        - inconclusive: a check of the run failed. A warning said which, and what to change.
-        - contradicted: a sum, a mode, another base or the other direction lies too far off.
+        - verified: a sum over distinct states, which cannot exceed Z, is at least 90% of the
+          estimate of Z, and a run from a second, broader base agrees; or the sum is over all
+          states. The value can still be wrong if the sum and both bases miss a mode.
+        - consistent: every check passed, but nothing verifies the value. A run cannot detect a
+          mode that none of its chains has entered.
+        - inconclusive: a check of the run failed. A warning named the check and suggested a remedy.
+        - contradicted: a sum over states, a mode, a second base or the reverse direction disagrees
+          with the value.
     log_weights : ndarray (n_chains,) or None
-        Per-chain log-estimates of log Z (base included).
+        Log-estimates of Z by each chain, log Z of the base included.
     betas, log_z_path : ndarray (n_recorded,) or None
-        Inverse temperatures at which the run was looked at, and log Z there.
+        Recorded inverse temperatures, and the estimates of log Z there.
     trace : dict of ndarray (n_recorded, ...)
         On-the-fly quantities at `betas`, such as "ess" and "slope_variance".
     settings : dict
-        What was asked: everything needed to repeat the run, seed and version included.
+        Everything needed to repeat the run, including the seed and the version.
     details : dict
-        What was found besides, such as "checks" and "round_trips".
+        Further results, such as "checks" and "round_trips".
     states : ndarray (n_chains, n), TemperedSample or None
-        Chains at beta = 1, whose visible units are ``path.visible_of(estimate.states)``, or a
-        tempered sample, whose final chains are ``estimate.states.states``. Not saved.
+        States of the chains at beta = 1, with visible units ``path.visible_of(estimate.states)``,
+        or a tempered sample, with the last states ``estimate.states.states``. Not saved.
 
     Examples
     --------
@@ -108,7 +109,7 @@ class Estimate:
     std_error: float
     interval: tuple[float, float]
     bound: str | None = None
-    # `| Any` where an estimator may have nothing (None): who called it knows.
+    # `| Any` instead of `| None`: callers know which estimators set the attribute.
     mean_log_z: float | Any = None
     mean_std_error: float | Any = None
     ess: float = math.nan
@@ -126,7 +127,7 @@ class Estimate:
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """What was checked; ``str`` of each says what was found."""
+        """Checks of the run; ``str(check)`` states the finding."""
         return tuple(self.details.get("checks", ()))
 
     @property
@@ -136,7 +137,7 @@ class Estimate:
 
     @property
     def reason(self) -> str:
-        """What the verdict rests on: what failed, or else what was found."""
+        """Reason for the verdict: the failed checks, or what supports the value."""
         contradicted, failed = self.verdict == "contradicted", not self.converged
         told = [c for c in self.checks if not c.passed and c.contradicts >= contradicted]
         if failed and told:
@@ -164,10 +165,10 @@ class Estimate:
         return self.log_z
 
     def __sub__(self, other: Estimate | float) -> Estimate:
-        """The logarithm of the ratio of two Z, with the error of both.
+        """Return the logarithm of the ratio of two partition functions, with its error.
 
-        ValueError if both were drawn with the same random numbers, or from the same states: then
-        their errors are not independent.
+        Raises a ValueError if both estimates used the same random numbers or states, because their
+        errors are then not independent.
 
         >>> import rbmlib as rl
         >>> one, two = (rl.testsystems.random_rbm(12, 6, rng=seed) for seed in (1, 2))
@@ -187,28 +188,28 @@ class Estimate:
         return card(self)
 
     def plot(self):
-        """A figure of the run along beta: log Z, effective sample size, variance of slopes.
+        """Plot log Z, the effective sample size and the variance of slopes along beta.
 
-        What was not recorded has no panel; see `rbmlib.plot.run`.
+        Only recorded quantities have a panel; see `rbmlib.plot.run`.
         """
         from .plot import run
 
         return run(self)
 
     def save(self, path) -> None:
-        """Write as JSON (without `states`), whole or not at all; NaN and infinities as texts."""
+        """Write JSON without `states`, completely or not at all; NaN and infinities are strings."""
         text = json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n"
         with replacing(path) as file:
             file.write(text)
 
     @classmethod
     def load(cls, path) -> Estimate:
-        """Read what `save` wrote; nothing in the file is executed.
+        """Read an estimate that `save` wrote. Nothing in the file is executed.
 
         Raises
         ------
         OSError, ValueError
-            If it cannot be read, or is something else.
+            If the file cannot be read, or does not hold an estimate.
         """
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -220,12 +221,12 @@ class Estimate:
         return cls.from_dict(content)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain finite numbers, strings, lists and dicts: ready for JSON."""
+        """Return finite numbers, strings, lists and dicts, ready for JSON."""
         return {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "states"}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Estimate:
-        """The estimate of which `to_dict` made ``content``."""
+        """Return the estimate from which `to_dict` made ``content``."""
         try:
             found = cls(**_with_floats(content))
             rows = ("log_weights", "betas", "log_z_path")
@@ -240,7 +241,7 @@ class Estimate:
             if found.verdict not in VERDICTS:
                 raise ValueError(f"verdict is {found.verdict!r}: expected one of {VERDICTS}")
             found = replace(found, trace=trace, interval=(low, high), details=details, **arrays)
-            str(found), card(found)  # what else is read of it is of its type
+            str(found), card(found)  # both fail if another field has a wrong type
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise ValueError(f"not what Estimate.save has written: {error}") from None
         return found
@@ -250,10 +251,10 @@ class Estimate:
 
 
 def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
-    """The sum of independent estimates, each times its factor.
+    """Return the sum of independent estimates, each multiplied by its factor.
 
-    Errors add in quadrature, and the distances to the ends of the intervals likewise. The verdict
-    is the weakest of theirs.
+    Standard errors and the distances to the ends of the intervals add in quadrature. The verdict is
+    the weakest verdict of the terms.
     """
     _refuse_dependent([x for x, _ in terms])
     value = sum(factor * x.log_z for x, factor in terms)
@@ -278,12 +279,12 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
 
 
 def weakest(estimates: Iterable[Estimate]) -> str:
-    """The weakest of their verdicts."""
+    """Return the weakest verdict of the estimates."""
     return min((x.verdict for x in estimates), key=VERDICTS.index)
 
 
 def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
-    """ValueError if two were drawn with the same random numbers."""
+    """Raise a ValueError if two estimates used the same random numbers."""
     seen: dict[int, str] = {}
     for estimate in estimates:
         for seed in set(_streams(estimate.settings)):
@@ -297,7 +298,7 @@ def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
 
 
 def _streams(settings: dict):
-    """The seeds of all random numbers of a run, or of the terms of a difference."""
+    """Yield the seeds of all random numbers of a run, or of the terms of a sum."""
     if "stream_seed" in settings:
         yield settings["stream_seed"]
     for term in settings.get("terms", ()):
@@ -308,14 +309,14 @@ def _streams(settings: dict):
 
 
 def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
-    """An interval to so many digits, which holds all that it held."""
+    """Round an interval outwards to ``digits`` decimal places."""
     unit = 10.0**digits
     low, high = np.floor(interval[0] * unit) / unit, np.ceil(interval[1] * unit) / unit
     return float(low), float(high)
 
 
 def card(estimate: Estimate) -> str:
-    """HTML of what a notebook shows: value, interval, bound, checks, what to do."""
+    """Return an HTML table for notebooks: value, interval, bound, verdict, remedy."""
     known, low_high = estimate.std_error, outward(estimate.interval, 4)
     error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
     rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
@@ -356,7 +357,7 @@ def _plain(value):
 
 
 def _with_floats(value):
-    """What `_plain` was given, but for arrays."""
+    """Undo `_plain`, except for arrays."""
     if isinstance(value, dict):
         return {key: _with_floats(item) for key, item in value.items()}
     if isinstance(value, list):

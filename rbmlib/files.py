@@ -1,4 +1,4 @@
-"""Files: written whole or not at all; arrays read without executing anything in a file."""
+"""Write files completely or not at all, and read arrays without executing code in a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DAMAGED = (ValueError, KeyError, TypeError, OSError, RuntimeError, EOFError, zip
 
 
 def checked_target(path, what: str = "path") -> Path:
-    """The file that ``path`` stands for, links followed, if it can be written."""
+    """Follow the links of ``path``, check that the file can be written, and return it."""
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
         raise ValueError(f"{what} is {str(path)!r}, no regular file: expected the name of a file")
@@ -32,10 +32,10 @@ def checked_target(path, what: str = "path") -> Path:
 
 @contextlib.contextmanager
 def replacing(path, mode: str = "w"):
-    """A file to write to, that takes the place of ``path`` when the block has ended.
+    """Open a temporary file that replaces ``path`` at the end of the block.
 
-    Until then, and after any error, what was there is as it was, and nothing is left beside it.
-    A link stays a link: what it points at is replaced. Errors of the disk name the file.
+    Until then, and after an error, ``path`` is unchanged; an error removes the temporary file. If
+    ``path`` is a link, the file that it points to is replaced. An OSError names ``path``.
     """
     target = checked_target(path)
     temporary = target.with_name(f"{target.name[:50]}.{secrets.token_hex(4)}.part")
@@ -58,7 +58,7 @@ def replacing(path, mode: str = "w"):
 
 
 def write_npz(path, arrays: dict) -> None:
-    """An .npz of these arrays. The dates in it are fixed: the same arrays, the same bytes."""
+    """Write an .npz file with fixed dates, so that the same arrays give the same bytes."""
     if Path(path).suffix != ".npz":
         raise ValueError(f"path is {str(path)!r}: models are saved as .npz")
     with replacing(path, "wb") as file, zipfile.ZipFile(file, "w") as archive:
@@ -70,16 +70,16 @@ def write_npz(path, arrays: dict) -> None:
 
 
 def read_arrays(path) -> dict[str, np.ndarray]:
-    """The arrays of an .npz, by name; a .npy has one array, which is named ""."""
+    """Return the arrays of an .npz file by name; the array of an .npy file is named ""."""
     try:
         with open(path, "rb") as file:
             found = np.load(file, allow_pickle=False)
             arrays = {"": found} if isinstance(found, np.ndarray) else dict(found.items())
         if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-            raise ValueError  # of a member that np.save has not written, NumPy returns the bytes
+            raise ValueError  # NumPy returns the bytes of a member that np.save did not write
         return arrays
     except FileNotFoundError:
         raise
-    except DAMAGED:  # NumPy's own words may advise what lets a file execute code
+    except DAMAGED:  # NumPy's message may suggest a setting that lets files execute code
         name = Path(path).name
         raise ValueError(f"{name} is damaged, or holds more than arrays of numbers") from None

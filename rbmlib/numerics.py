@@ -1,4 +1,4 @@
-"""Logarithms of sums, and one stream of random numbers a chain."""
+"""Numerically stable functions, and one stream of random numbers for each chain."""
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtri
@@ -9,8 +9,8 @@ from . import checks
 from ._kernels import random as kernel
 
 LOG_2PI = float(np.log(2 * np.pi))
-MOST_NUMBERS, GROUP = 2**21, 64  # of a temporary array of states; rows of which it has multiples
-LEAST = 1e-6  # of the largest density of steps: no part of a path goes without
+MOST_NUMBERS, GROUP = 2**21, 64  # size of a temporary array; its rows are a multiple of GROUP
+LEAST = 1e-6  # least density of steps, relative to the largest
 
 
 def softplus(x):
@@ -21,7 +21,7 @@ def softplus(x):
 def log_half_gaussian(z):
     """log of the integral of exp(z t - t^2 / 2) over t > 0."""
     out = log_ndtr(z) + z**2 / 2
-    far = z < -5.0  # there the two cancel
+    far = z < -5.0  # where the two terms cancel
     out[far] = np.log(erfcx(z[far] * -(0.5**0.5)) / 2)
     return out + LOG_2PI / 2
 
@@ -32,7 +32,7 @@ def logit(p):
 
 
 def smoothed(means, smoothing: float) -> np.ndarray:
-    """Biases at which bits have these means, none of them quite certain."""
+    """Return the biases of bits with these means, smoothed away from 0 and 1."""
     return logit((means + smoothing) / (1 + 2 * smoothing))
 
 
@@ -42,7 +42,7 @@ def logmeanexp(x, axis=None):
 
 
 def cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
-    """n steps of equal length, given the lengths of the intervals of a grid from 0 to 1."""
+    """Return betas of n steps of equal length, given the lengths of the intervals of a grid."""
     least = (LEAST * lengths.max() or 1.0) * np.diff(grid)
     position = np.concatenate([[0.0], np.cumsum(np.maximum(lengths, least))])
     betas = np.interp(np.arange(n + 1) / n * position[-1], position, grid)
@@ -51,16 +51,17 @@ def cut(grid: np.ndarray, lengths: np.ndarray, n: int) -> np.ndarray:
 
 
 def rows_at_once(n: int, width: int) -> int:
-    """Of how many of n states arrays of this width are held at a time: of all, if there are few.
+    """Return how many of n states to process at a time, to keep arrays of this width small.
 
-    Parts of nearly equal size in whole `GROUP`s: BLAS gives each row the digits it has among all.
+    Parts have nearly equal sizes, all multiples of `GROUP`, so that BLAS gives each row the same
+    digits as in one product of all rows.
     """
     n_parts = -(-n * width // MOST_NUMBERS)
     return n if n_parts <= 1 else -(-n // (n_parts * GROUP)) * GROUP
 
 
 def by_rows(function, states, width: int) -> np.ndarray:
-    """``function(states)``, (n_states, ...), with temporary arrays of some of the states only."""
+    """Return ``function(states)``, (n_states, ...), computed in parts to save memory."""
     size = rows_at_once(len(states), width)
     if size == len(states):
         return function(states)
@@ -69,13 +70,12 @@ def by_rows(function, states, width: int) -> np.ndarray:
 
 
 class ChainStream:
-    """Uniform random numbers of ``n_chains`` chains, each chain with a stream of its own.
+    """Random numbers for ``n_chains`` chains, each of which has its own stream.
 
-    A number depends on (seed, chain, draw, unit) only, so results do not depend on the number of
-    threads, chunks or workers. Quacks like a `numpy.random.Generator` as far as ``random`` and
-    ``standard_normal`` go. Compiled loops read ``seed``, ``first_chain`` and ``draw``, and move
-    ``draw`` on. With a ``seed`` given outright, it is the stream of that seed from chain number
-    ``first_chain`` on.
+    A number depends only on (seed, chain, draw, unit), so results do not depend on the number of
+    threads, chunks or workers. Like a `numpy.random.Generator`, a stream has ``random`` and
+    ``standard_normal``. Compiled loops read ``seed``, ``first_chain`` and ``draw``, and advance
+    ``draw``. Chains are numbered from ``first_chain``; ``seed`` is drawn from ``rng`` by default.
     """
 
     def __init__(self, rng, n_chains: int, first_chain: int = 0, *, seed: int | None = None):
@@ -83,14 +83,14 @@ class ChainStream:
         self.seed, self.n_chains, self.first_chain, self.draw = int(own), n_chains, first_chain, 0
 
     def random(self, shape) -> np.ndarray:
-        """Uniforms in (0, 1), (n_chains, n_units)."""
+        """Return uniform numbers in (0, 1), (n_chains, n_units)."""
         out = np.empty(shape)
         kernel.fill_uniforms(np.uint64(self.seed), self.first_chain, self.draw, out)
         self.draw += 1
         return out
 
     def parts(self, size: int):
-        """Streams of so many of the chains each, whose next draws are together those of this."""
+        """Yield streams of ``size`` chains each, which together make its next draws."""
         for first in range(0, self.n_chains, size):
             n = min(size, self.n_chains - first)
             part = ChainStream(None, n, self.first_chain + first, seed=self.seed)
@@ -99,5 +99,5 @@ class ChainStream:
         self.draw = part.draw
 
     def standard_normal(self, shape) -> np.ndarray:
-        """Standard normals, (n_chains, n_units): one uniform each, inverted."""
+        """Return standard normals (n_chains, n_units), each by inversion of one uniform."""
         return ndtri(self.random(shape))

@@ -1,6 +1,6 @@
-"""Figures of estimates. matplotlib is needed here alone: ``pip install matplotlib``.
+"""Figures of estimates. They need matplotlib: ``pip install matplotlib``.
 
-Each function draws into the axes that it is given, or a new figure, and returns its axes.
+Each function draws into the given axes, or into a new figure, and returns the axes.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ BOUNDS = {"lower": ">", "upper": "<"}
 
 
 def run(estimate: Estimate, axes=None):
-    """What was seen of a run along beta, from the base (0) to the target (1).
+    """Plot the recorded quantities of a run along beta, from the base (0) to the target (1).
 
     Parameters
     ----------
     estimate : Estimate
-        With `Estimate.betas` and `log_z_path`: what annealing, SMC and tempering return.
+        With `betas` and `log_z_path`, as returned by annealing, SMC and tempering.
     axes : array of Axes, optional
-        One a panel: log Z (nats), then, of annealed runs, the effective sample size and the
-        variance of d/dbeta log p* among chains: where it is large, more betas help.
+        One for each panel: log Z (nats) and, for annealed runs, the effective sample size and the
+        variance of d/dbeta log p* over chains. More betas help where this variance is large.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def run(estimate: Estimate, axes=None):
     instance("estimate", estimate, Estimate, "what an estimator returned")
     if estimate.log_z_path is None or estimate.betas is None:
         came = f"{estimate}, which recorded nothing along beta"
-        raise ValueError(f"estimate is {came}: expected one of rl.ais, rl.rts or another that does")
+        raise ValueError(f"estimate is {came}: expected a result of rl.ais or rl.rts, for example")
     columns = {"log_z": np.asarray(estimate.log_z_path)}
     columns |= {name: estimate.trace[name] for name in PANELS if name in estimate.trace}
     labels = {"log_z": "log Z (nats)"} | PANELS
@@ -66,15 +66,15 @@ def run(estimate: Estimate, axes=None):
 
 
 def bracket(estimates: Sequence[Estimate] | Mapping[str, Estimate], log_z=None, ax=None):
-    """Estimates of one log Z beneath each other: values, intervals, bounds from either side.
+    """Plot estimates of the same log Z in rows, with intervals and bounds from either side.
 
     Parameters
     ----------
     estimates : sequence, or dict by name, of Estimate
-        A flagged one is hollow. A triangle is the mean of the log-weights, which in expectation
-        lies below log Z (▷) or above it (◁).
+        A hollow circle marks an estimate that failed a check, and a triangle the mean of the
+        log-weights, which in expectation is below log Z (▷) or above it (◁).
     log_z : float, optional
-        A value to compare with, as a vertical line.
+        A reference value, drawn as a vertical line.
     ax : Axes, optional
 
     Returns

@@ -1,8 +1,8 @@
-"""The one road from numbers to an `Estimate`.
+"""Make an `Estimate` from independent values and checks.
 
-Each estimator has independent values, one a chain (or group, or ladder): weights whose mean is Z
-(`of_weights`), or deviations of log Z (`of_chains`). Their spread is the error bar. It cannot see
-what all chains have in common; that, checks look for. `finished` joins the two.
+Each estimator has one independent value for each chain (or group, or ladder): a weight with
+expectation Z (`of_weights`), or a deviation of log Z (`of_chains`). The spread of these values is
+the error bar. Checks look for errors that all chains share. `finished` combines both.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .estimate import Check as Check
 from .estimate import Estimate as Estimate
 from .numerics import ChainStream, logmeanexp
 
-MINIMUM_ESS = 100  # below it a standard error from the same weights means little
-MINIMUM_FRACTION = 0.5  # ... unless the weights are so even that few chains are enough
-FEWEST_EFFECTIVE = 10  # ... but never fewer
-NO_SPREAD = 1e-10  # nats: a smaller standard error, or spread of log-weights, is rounding
+MINIMUM_ESS = 100  # below this ESS, a standard error from the same weights is unreliable
+MINIMUM_FRACTION = 0.5  # ... unless the ESS is at least this fraction of the chains
+FEWEST_EFFECTIVE = 10  # ... and at least this number
+NO_SPREAD = 1e-10  # nats: a smaller standard error or spread of log-weights is rounding
 MORE_STEPS = "Use more betas (or another base or schedule), then more chains"
 MORE_SWEEPS = "Increase n_sweeps, use another base, or add betas where few chains pass"
 
@@ -38,10 +38,10 @@ def finished(
     method: str, log_z: float, std_error: float, checks: Sequence[Check], n_values: float, *,
     remedy: str = MORE_SWEEPS, interval: tuple[float, float] | None = None, **more,
 ) -> Estimate:  # fmt: skip
-    """The estimate, whose error is the spread of ``n_values`` independent values.
+    """Return an estimate whose error is the spread of ``n_values`` independent values.
 
-    Where a check failed the verdict says so, a warning names the check, and the standard error
-    holds the largest disagreement found. ``more`` are further attributes of the `Estimate`.
+    If a check failed, the verdict says so, a warning names the check, and the standard error
+    includes the largest disagreement found. ``more`` holds further attributes of the `Estimate`.
     """
     checks = [*checks, *([] if math.isfinite(log_z) else [Check("log Z is not finite", False)])]
     failed = [c for c in checks if not c.passed]
@@ -59,7 +59,7 @@ def finished(
 
 
 def student_interval(value: float, std_error: float, n: float) -> tuple[float, float]:
-    """95% interval from n independent values (Student's t)."""
+    """Return the 95% interval from n independent values (Student's t)."""
     if n < 2 or not math.isfinite(std_error):
         return (-math.inf, math.inf)
     half = float(stdtrit(n - 1, 0.975)) * std_error
@@ -67,7 +67,7 @@ def student_interval(value: float, std_error: float, n: float) -> tuple[float, f
 
 
 def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
-    """A warning for the line outside the library from which it was called."""
+    """Issue a warning for the line outside the library that made the call."""
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
@@ -77,7 +77,7 @@ def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
 
 @contextlib.contextmanager
 def quietly():
-    """What runs without a `ConvergenceWarning`: pilots, and what is said elsewhere."""
+    """Context manager that suppresses each `ConvergenceWarning`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
@@ -87,7 +87,7 @@ def quietly():
 
 
 class WeightSummary(NamedTuple):
-    """See `summarise_log_weights`."""
+    """Result of `summarise_log_weights`."""
 
     log_mean: float
     std_error: float
@@ -95,11 +95,11 @@ class WeightSummary(NamedTuple):
 
 
 def summarise_log_weights(log_weights) -> WeightSummary:
-    """log-mean-exp of log-weights (n,), its standard error, and the effective sample size.
+    """Return the log-mean-exp of log-weights (n,), its standard error, and the ESS.
 
     With normalised weights ``w* = w / mean(w)`` and their sample variance s^2, the effective
     sample size is ``n / (1 + s^2)`` (Kiwaki 2015, eq. 5) and the standard error of the logarithm
-    of the mean is ``s / sqrt(n)`` (delta method). A mode that no chain has found is in neither.
+    of the mean is ``s / sqrt(n)`` (delta method). Neither includes a mode that no chain has found.
     """
     log_weights = np.asarray(log_weights, dtype=float)
     n, log_mean = log_weights.size, float(logmeanexp(log_weights))
@@ -112,12 +112,12 @@ def summarise_log_weights(log_weights) -> WeightSummary:
 def skewed_interval(
     value: float, std_error: float, n: float, weights_error: float
 ) -> tuple[float, float]:
-    """95% interval from n independent values: Student's, wider above if weights are uneven.
+    """Return a 95% interval from n independent values, wider above for skewed weights.
 
-    Weights are skewed: runs without a rare large weight lie low and look precise, and a rule that
-    asks for a large ESS picks just these. So the half-width above is multiplied by 1 + 10 s, s the
-    standard error of the weights in nats, a number that was measured (the book's page
-    `calibration`); a mode that no chain has found is in no interval.
+    Runs without a rare large weight are too low and seem precise, and a rule that requires a large
+    ESS selects such runs. The upper half of Student's interval is therefore multiplied by 1 + 10 s,
+    where s is the standard error of the weights in nats. The factor 10 was measured (page
+    `calibration` of the book). The interval ignores a mode that no chain has found.
     """
     low, high = student_interval(value, std_error, n)
     if not math.isfinite(low):
@@ -126,25 +126,25 @@ def skewed_interval(
 
 
 def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
-    """`skewed_interval` of the logarithm of the mean of n weights."""
+    """Return the `skewed_interval` of the logarithm of the mean of n weights."""
     return skewed_interval(summary.log_mean, summary.std_error, n, summary.std_error)
 
 
 def needed_ess(n: float) -> float:
-    """How many effective chains of n carry an error bar."""
+    """Return the ESS that n chains need for a reliable error bar."""
     return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
 
 
 def enough(name: str, ess: float, n: float) -> Check:
-    """Whether so many effective chains of n do."""
+    """Check whether the ESS of n chains reaches `needed_ess`."""
     return Check(name, bool(ess >= needed_ess(n)), float(ess), needed_ess(n))
 
 
 def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **more) -> Estimate:
-    """The estimate from weights (n_chains,) whose mean is Z; ``sign`` -1: 1 / Z.
+    """Return the estimate from log-weights (n_chains,); the mean weight is Z, or 1 / Z for sign -1.
 
-    Weights that are all alike have no standard error, for chains that never moved are alike too,
-    unless the path leads nowhere: ``final`` are chains at its end.
+    Equal weights give no standard error, because chains that never moved have equal weights too,
+    unless base and target differ by a constant. ``final`` holds the states at the end of the path.
     """
     s, n, values = summarise_log_weights(log_weights), log_weights.size, sign * log_weights
     few = f"Use {2 * FEWEST_EFFECTIVE} chains or more"
@@ -163,7 +163,7 @@ def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **mo
 
 
 def is_constant(path, final) -> bool:
-    """Whether base and target differ by a constant, so that every weight is exact and the same."""
+    """Return whether base and target differ by a constant, so that all weights are exact."""
     drawn = path.sample_base(len(final), ChainStream(None, len(final), seed=0))
     gains = [path.log_density(v, np.array([0.0, 1.0])) @ [-1.0, 1.0] for v in (drawn, final)]
     return bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
@@ -172,10 +172,10 @@ def is_constant(path, final) -> bool:
 # from deviations of chains ------------------------------------------------------------------
 
 MINIMUM_TRIPS = 2.0  # round trips of a chain, on average
-MINIMUM_LADDER_TRIPS = 20.0  # of all replicas of a ladder: each brings a fresh state to beta = 1
+MINIMUM_LADDER_TRIPS = 20.0  # round trips of all replicas of a ladder together
 DISAGREEMENT = 3.0  # combined standard errors
-SPREAD_RATIO = 2.0  # of the error from blocks of time to that from chains
-ROUNDING = 1e-12  # nats: a smaller difference is none
+SPREAD_RATIO = 2.0  # error from blocks of time, relative to the error from chains
+ROUNDING = 1e-12  # nats: a smaller difference is rounding
 
 
 def of_chains(
@@ -183,11 +183,11 @@ def of_chains(
     log_z: float | None = None, error_of_rule: float = 0.0, settings: dict | None = None,
     details: dict | None = None, **more,
 ) -> Estimate:  # fmt: skip
-    """The estimate of a `TemperedSample`, from how far blocks of time and chains move log Z.
+    """Return the estimate of a `TemperedSample` from deviations by block of time and chain.
 
-    ``blocks`` (n_blocks, n_chains), summed over time, are the chains' deviations, whose mean is 0
-    and whose spread is the error. `mixing` takes ``ends`` instead, if given. ``log_z`` is the last
-    of ``log_z_path`` unless given.
+    The sums of ``blocks`` (n_blocks, n_chains) over time are the deviations of the chains, with
+    mean 0; their spread is the error. `mixing` uses ``ends`` instead, if given. ``log_z`` is the
+    last value of ``log_z_path`` by default.
     """
     chains, n = blocks.sum(axis=0), blocks.shape[1]
     error = float(chains.std(ddof=1) / np.sqrt(n))
@@ -208,10 +208,10 @@ def of_chains(
 
 
 def mixing(sample, parts) -> list[Check]:
-    """What a spread of chains cannot see: round trips, halves of the run, starts, blocks of time.
+    """Check what the spread of chains misses: round trips, halves of the run, starts, blocks.
 
-    ``parts`` are deviations of log Z by block of time and chain, (n_blocks, n_chains), or how often
-    each was at both ends of the betas, (n_blocks, n_chains, 2).
+    ``parts`` holds deviations of log Z by block of time and chain, (n_blocks, n_chains), or the
+    occupations of the two ends of the betas, (n_blocks, n_chains, 2).
     """
     chains, low = parts.mean(axis=0), sample.origin < sample.betas.size / 2
     found = [trips(sample), *halves(parts)]
@@ -222,7 +222,7 @@ def mixing(sample, parts) -> list[Check]:
 
 
 def halves(parts) -> list[Check]:
-    """Whether the first and the last blocks of time agree; ``parts`` as of `mixing`."""
+    """Check whether the two halves of the blocks of time agree; ``parts`` as in `mixing`."""
     if (half := len(parts) // 2) == 0:
         return []
     first, last = parts[:half].mean(axis=0), parts[-half:].mean(axis=0)
@@ -231,7 +231,7 @@ def halves(parts) -> list[Check]:
 
 
 def blocks_of_time(parts) -> list[Check]:
-    """Standard errors from the spread of five blocks of time or more, and from that of chains."""
+    """Compare the standard error from five or more blocks of time with that from chains."""
     if len(parts) < 5:
         return []
     in_time, error = value(parts.mean(axis=1))[1], value(parts.mean(axis=0))[1]
@@ -243,18 +243,18 @@ def blocks_of_time(parts) -> list[Check]:
 
 
 def trips(sample) -> Check:
-    """Of each chain; of all replicas of a ladder together, since any of them may bring news."""
+    """Check the mean round trips of a chain, or of all replicas of a ladder together."""
     of_ladders = ("a ladder", MINIMUM_LADDER_TRIPS) if sample.method == "parallel" else ()
     return round_trips(sample.round_trips.sum() / sample.n_chains, *of_ladders)
 
 
 def round_trips(n: float, of: str = "a chain", least: float = MINIMUM_TRIPS) -> Check:
-    """Mean round trips between the ends of the betas."""
+    """Check the mean number of round trips between the ends of the betas."""
     return Check(f"round trips of {of}", bool(n >= least), float(n), least)
 
 
 def value(group) -> tuple[float, float]:
-    """log Z of a group, up to a constant, and its error: of deviations (n,), or ends (n, 2)."""
+    """Return log Z, up to a constant, and its error from deviations (n,) or ends (n, 2)."""
     if group.ndim == 1:
         return float(group.mean()), float(group.std(ddof=1) / np.sqrt(group.size))
     mean = group.mean(axis=0)
@@ -264,7 +264,7 @@ def value(group) -> tuple[float, float]:
 
 
 def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Check:
-    """Whether two values (nats), each with its error, agree; ``name`` ends in "differ by"."""
+    """Check whether two pairs (value, error) in nats agree; ``name`` ends in "differ by"."""
     gap, error = float(one[0] - two[0]), math.hypot(one[1], two[1])
     z = gap / error if error > 0 else 0.0 if abs(gap) <= ROUNDING else math.inf
     limit = DISAGREEMENT if limit is None else limit
@@ -272,11 +272,11 @@ def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Che
 
 
 def some_spread(error: float, same: bool, why: str = "the slopes of states differ") -> list[Check]:
-    """Fails if the standard error is 0, unless base and target are the ``same`` up to a factor."""
+    """Return a failed check if the error is 0 and base and target are not proportional."""
     return [] if error > 0 or same else [Check(f"the standard error is 0, but {why}", False)]
 
 
 def one_slope(sums) -> bool:
-    """Whether all states of ``sums`` (..., 3, K), of powers 0 to 2 of their slopes, have one."""
+    """Return whether all slopes are equal, from sums (..., 3, K) of their powers 0 to 2."""
     n, first, second = sums.sum(axis=-1).reshape(-1, 3).sum(axis=0)
     return bool(second * n - first**2 <= 1e-12 * second * n)

@@ -1,1 +1,1 @@
-"""log Z without a choice to make: bases, parts, rounds, checks and a verdict in words."""
+"""Automatic estimation of log Z: bases, modes, rounds, checks and a verdict."""

@@ -1,4 +1,4 @@
-"""What the runs of `log_z` say of each other, the verdict, and how far they leave log Z open."""
+"""Checks, verdict and interval of `log_z` from the runs of a round."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..results import (
 )
 from ..search.summed import HELD, LOST, Z95, Summed
 
-ROUNDING = 1e-9  # of log Z
-MARKOV = math.log(80)  # nats that a mean of weights exceeds their expectation by, 1 time in 80
-NEARLY = 0.8  # of Z, in a sum that one base sees to hold enough and the other not quite
-MISSING = 0.03  # share of Z that may be known to be missing from what chains found
-WIDE = 0.001  # of Z: what may be missing before the sentence says so
+ROUNDING = 1e-9  # relative to log Z
+MARKOV = math.log(80)  # nats by which a mean exceeds its expectation 1 time in 80 at most
+NEARLY = 0.8  # share of Z in a sum that falls just short of `HELD`
+MISSING = 0.03  # largest share of Z that the chains may be known to miss
+WIDE = 0.001  # share of Z above which the reason mentions missing modes
 AIM = 0.05 / 1.96  # standard error of a 95% interval of +- 0.05
-MOST = 1e9  # steps that are still worth being named
+MOST = 1e9  # largest number of steps to report
 
 
 class Joint(NamedTuple):
-    """log Z by Bennett's equation, its error, and how many independent values that rests on."""
+    """log Z by Bennett's equation, its error, and its number of independent values."""
 
     log_z: float
     std_error: float
@@ -35,7 +35,7 @@ class Joint(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """Three runs of ``n_steps``, two of them joined, a sum over states, and the best bound."""
+    """Three runs of ``n_steps`` steps, two of them joined, a sum over states, and a bound."""
 
     n_steps: int
     n_chains: int
@@ -45,33 +45,34 @@ class Evidence(NamedTuple):
     joint: Joint
     bound: float
     summed: Summed | None = None
-    second: Summed | None = None  # the same sum, by the chains of the second base
-    sure: float = 0.0  # of Z, in modes beyond what was found there
-    tail: float = 0.0  # of Z, that modes without a pilot may hold
-    n_missed: int = 0  # modes that have chains of their own
-    one_base: bool = False  # all chains began at one
-    sought: bool = True  # whether modes were
+    second: Summed | None = None  # the same sum, with chains from the second base
+    sure: float = 0.0  # share of Z in modes beyond what the chains found there
+    tail: float = 0.0  # share of Z that modes without a pilot may hold
+    n_missed: int = 0  # modes with their own chains
+    one_base: bool = False  # whether all chains start from the same base
+    sought: bool = True  # whether there was a search for modes
 
     @property
     def held(self) -> bool:
-        """Whether a sum over states holds nearly all of Z, by the chains of either base."""
+        """Whether a sum over states holds nearly all of Z, according to the chains."""
         if self.summed is None or not self.summed.holds_z:
             return False
         if self.second is None or not self.other.converged or self.second.lost >= LOST:
             return True
-        return not NEARLY <= self.second.share < HELD  # then the sum falls a little short
+        return not NEARLY <= self.second.share < HELD  # in this range, it just falls short
 
     @property
     def best(self) -> Summed | Any:
-        """The sum, with what lies outside by the base whose chains surely find more there."""
+        """The sum, by the second base if its chains surely find more outside the sum."""
         more = self.second is not None and self.other.converged
         return self.second if more and apart(self.second, self.summed) > Z95 else self.summed
 
     @property
     def found(self) -> float:
-        """log Z by a sum that holds nearly all, with what chains found outside.
+        """log Z by the sum over states and the rest, if the sum holds nearly all of Z.
 
-        Else of both directions, which needs no even weights; of very few chains, of one alone.
+        Otherwise it is the joint estimate, which does not need even weights, or the forward
+        estimate if an ESS is below 10.
         """
         if self.summed is not None and self.held:
             return self.best.log_z
@@ -80,12 +81,12 @@ class Evidence(NamedTuple):
 
     @property
     def unseen(self) -> float:
-        """Of Z, in modes that were sought beyond what chains found there."""
+        """Share of Z in modes beyond what the chains found there."""
         return self.sure + self.tail
 
     @property
     def is_bound(self) -> bool:
-        """Whether a lower bound is the best that is known: runs that failed lie below it."""
+        """Whether the value is a lower bound, because runs that failed a check lie below it."""
         return self.bound > self.found and not self.passed
 
     @property
@@ -101,7 +102,7 @@ class Evidence(NamedTuple):
     @property
     def verdict(self) -> str:
         failed = [check for check in self.checks() if not check.passed]
-        if failed:  # a value that is a lower bound is none that chains contradict
+        if failed:  # chains cannot contradict a lower bound
             contradicted = any(c.contradicts for c in failed) and not self.is_bound
             return "contradicted" if contradicted else "inconclusive"
         if self.summed is not None and self.held:
@@ -112,12 +113,12 @@ class Evidence(NamedTuple):
         return "consistent"
 
     def checks(self) -> list[Check]:
-        """What was checked, what was found, and whether it passed."""
+        """Return the checks of the runs, or of the sum over states."""
         if self.summed is None or not self.held:
             return [*self._of_runs(), *self._of_bounds()]
         what = f"a sum over {self.summed.n_states:,} states holds"
         held = Check(what, True, self.best.share, unit="of this value")
-        if not self.summed.error:  # all states: a run that lies above is so by chance
+        if not self.summed.error:  # over all states: runs lie above by chance only
             return [held]
         above = max(apart(run, self.best) for run in (self.forward, self.other))
         return [held, *self._second(), _above("the higher run lies above the value by", above)]
@@ -125,8 +126,8 @@ class Evidence(NamedTuple):
     def _of_runs(self) -> list[Check]:
         forward, other, backward = self.forward, self.other, self.backward
         second, reverse = apart(other, forward), apart(backward, forward)
-        # a second base with a low ESS can only be too low, and one that loses what has been found
-        # to have paths of their own is
+        # the second run may be too low if its ESS is low, or if it misses modes that have their
+        # own paths
         below = second > -DISAGREEMENT or not other.converged or self.n_missed > 0
         two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
         return [
@@ -156,11 +157,11 @@ class Evidence(NamedTuple):
 
     @property
     def _bound_gap(self) -> float:
-        """By how many standard errors the bound, which is below log Z, lies above the value."""
+        """Number of standard errors by which the lower bound lies above the value."""
         return (self.bound - self.found) / math.hypot(self.forward.std_error, 1e-3)
 
     def _second(self) -> list[Check]:
-        """Whether the chains of the second base find the sum, and no more."""
+        """Check that the chains from the second base find the sum, and no more."""
         if self.second is None or self.one_base:
             return []
         passed = self.other.converged and self.second.holds_z
@@ -184,14 +185,14 @@ class Evidence(NamedTuple):
 
     @property
     def disagreement(self) -> float:
-        """Nats by which a direction differs, or the second base or a bound shows more."""
+        """Largest difference (nats) of a direction, or excess of the second base or the bound."""
         value = self.log_z
         directions = (abs(run.log_z - value) for run in (self.forward, self.backward))
         return max(0.0, *directions, self.other.log_z - value, self.bound - value)
 
     @property
     def std_error(self) -> float:
-        """Of both directions, and what they lack; if a check failed, the largest disagreement."""
+        """Error of both directions and missing modes, with the disagreement if a check failed."""
         lacking = math.log1p(self.unseen)
         if self.passed and self.summed is not None and self.held:
             return self.best.std_error
@@ -201,9 +202,9 @@ class Evidence(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95% interval: of both directions if every check passed, otherwise the bracket.
+        """95% interval of both directions if every check passed, otherwise the bracket.
 
-        What modes hold beyond what was found there may be missing: it is added above.
+        The share of Z that may be missing in modes is added above.
         """
         if not self.passed:
             return self.lower_end, self.upper_end
@@ -214,19 +215,19 @@ class Evidence(NamedTuple):
 
     @property
     def lower_end(self) -> float:
-        """What log Z is above with 97.5% confidence, whatever the runs have missed.
+        """Value that log Z exceeds with 97.5% confidence, even if the runs missed modes.
 
-        Both forward runs are means of weights with expectation Z, so that by Markov's inequality
-        each exceeds log Z + log 80 one time in 80 at most; a lower bound holds always.
+        Both forward runs are means of weights with expectation Z. By Markov's inequality, each
+        exceeds log Z + log 80 with probability 1/80 at most. A lower bound holds always.
         """
         return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
 
     @property
     def upper_end(self) -> float:
-        """What log Z is below, as far as the reverse run knows; inf if something was missed.
+        """Value above log Z according to the reverse run; inf if the runs missed something.
 
-        Its particles began at what the forward runs found. Where one of these, or a bound, shows
-        more than the first run found, or the bounds cross, it bounds nothing.
+        The reverse run starts from states of the forward runs. It bounds nothing if the second run
+        or a lower bound lies well above the first run, or if the bounds cross.
         """
         crossed = self.bounds_cross or apart(self.backward, self.forward) <= -DISAGREEMENT
         agree = apart(self.other, self.forward) < DISAGREEMENT and self._bound_gap <= DISAGREEMENT
@@ -238,9 +239,9 @@ class Evidence(NamedTuple):
 
     @property
     def upper_bound(self) -> tuple[float, float]:
-        """What the reverse run bounds in expectation, and its error.
+        """Upper bound in expectation from the reverse run, and its error.
 
-        By chance it may lie below what is known; where it surely does, it bounds nothing.
+        If it lies below the value or a lower bound by more than chance, it is infinite.
         """
         known, back = max(self.log_z, self.bound), self.backward
         by_chance = DISAGREEMENT * back.mean_std_error + ROUNDING * (1 + abs(known))
@@ -249,7 +250,7 @@ class Evidence(NamedTuple):
         return max(back.mean_log_z, known), back.mean_std_error
 
     def estimate(self) -> Estimate:
-        """What `log_z` returns, but for its settings."""
+        """Return the result of `log_z`, without its settings."""
         forward, other, backward = self.forward, self.other, self.backward
         found = {
             "checks": self.checks(), "reason": reason(self), "steps": steps_needed(self),
@@ -268,7 +269,7 @@ class Evidence(NamedTuple):
 
 
 def apart(a, b) -> float:
-    """By how many standard errors ``a`` lies above ``b``."""
+    """Return the number of standard errors by which ``a`` lies above ``b``."""
     return (a.log_z - b.log_z) / math.hypot(a.std_error, b.std_error, 1e-3)
 
 
@@ -277,7 +278,7 @@ def _even(name: str, run: Estimate) -> Check:
 
 
 def _above(name: str, gap: float, otherwise: str = "no run lies above the value") -> Check:
-    """Whether what is at or below log Z lies above the value by so many standard errors."""
+    """Check that a lower bound or a run does not lie ``gap`` standard errors above the value."""
     if gap <= 0:
         return Check(otherwise, True)
     return Check(name, gap < DISAGREEMENT, gap, DISAGREEMENT, "s.e.", contradicts=True)
@@ -287,7 +288,7 @@ def _above(name: str, gap: float, otherwise: str = "no run lies above the value"
 
 
 def reason(last: Evidence) -> str:
-    """What failed; or what verifies the value, or was looked for and could not be seen."""
+    """Return what failed, or what verifies the value, or what the checks could not show."""
     checks, verdict = last.checks(), last.verdict
     if failed := [str(check) for check in checks if not check.passed]:
         return "; ".join(failed)
@@ -314,10 +315,10 @@ def reason(last: Evidence) -> str:
 
 
 def factor_needed(last: Evidence) -> float:
-    """How many times the steps, of as many chains, +- 0.05 takes, by the spread V of log-weights.
+    """Return the factor of steps for an interval of +- 0.05, from the variance V of log-weights.
 
-    V falls as 1 / steps. Were log-weights normal it would be log(n / ESS), and the variance of
-    both directions together V / 2 n.
+    V falls as 1 / steps. For normal log-weights, V is log(n / ESS), and the variance of the joint
+    estimate is V / 2 n.
     """
     if last.passed:
         return (last.std_error / AIM) ** 2
@@ -326,13 +327,13 @@ def factor_needed(last: Evidence) -> float:
 
 
 def rounded_up(value: float) -> float:
-    """To two digits and zeros, which are easy to repeat."""
+    """Round up to two significant digits, which are easy to repeat."""
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / unit - 1e-9) * unit
 
 
 def steps_needed(last: Evidence) -> str:
-    """How many steps give +- 0.05."""
+    """Return in words how many steps give an interval of +- 0.05."""
     factor = factor_needed(last)
     if last.passed and factor <= 1:
         return f"the {last.n_steps:,} steps of this run are enough for an interval of about ± 0.05"

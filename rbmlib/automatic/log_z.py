@@ -1,15 +1,15 @@
-"""log Z of a trained model, checked from several sides: for those who just want the number.
+"""Estimate log Z of a trained model automatically, with independent checks.
 
-A model with few states is enumerated. Of others states of the smaller layer are sought, and their
-p* is summed: what chains find outside is added to the sum, and where it holds nearly all of Z the
-answer has hardly an error bar (`search.summed`).
+A model with few states is enumerated. For others, a search finds states of the smaller layer, p* is
+summed over these states, and chains estimate the rest. If the sum is nearly all of Z, the error bar
+is tiny (`search.summed`).
 
-A round is three runs of one length, with steps that a short pilot chose (`three_runs`): AIS from
+A round has three runs of equal length, with schedules from short pilots (`three_runs`): AIS from
 one base, AIS from a second, broader base, and reverse AIS along the first path from the particles
-of both. Both directions of the first path are joined by Bennett's equation. A mode that one base
-loses shows as a disagreement, which no run's own error bar would show. Modes that both lose are
-sought by mean-field solutions from many starts, each with a lower bound on log Z; those of which
-chains find too few get chains of their own (`missed`).
+of both. Bennett's equation joins the two directions of the first path. If one base misses a mode,
+the runs disagree, although their own error bars show nothing. Mean-field solutions from many
+starts, each with a lower bound on log Z, find modes that both bases miss. Modes in which the chains
+find too little get their own chains (`missed`).
 """
 
 from dataclasses import replace
@@ -31,8 +31,8 @@ from .problem import SLOWER, Problem
 from .rounds import GROWTH, MAX_STEPS, N_CHAINS, rounds
 from .three_runs import three_runs
 
-EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of a layer: enumerated, and if the budget allows
-STATE, OF_UNIT = 2e-8, 4e-10  # seconds of a state of a sum, and of each unit of the other layer
+EXACT_UNITS, MOST_EXACT_UNITS = 20, 26  # of an enumerated layer: always, and if the budget allows
+STATE, OF_UNIT = 2e-8, 4e-10  # seconds per summed state, and per unit of the other layer
 BUDGET_SECONDS = 10.0
 MAX_SECONDS = 1e6  # 11 days
 FEWEST = 20  # chains
@@ -58,51 +58,53 @@ def log_z(
     Parameters
     ----------
     rbm : RBM or Path
-        A fitted BernoulliRBM of scikit-learn is also accepted. Modes are sought if all units are
-        Binary or Spin, or if Gaussian units are visible and Binary ones hidden. For a path no modes
-        are sought, and it has one base, so that its best verdict is "consistent".
+        A fitted BernoulliRBM of scikit-learn is also accepted. The search for modes needs Binary or
+        Spin units, or Gaussian visible and Binary hidden units. A path has one base and no search
+        for modes, so its best verdict is "consistent".
     data : array (n_samples, n_visible), optional
-        Training data in [0, 1] (of Spin in [-1, 1], of other units their states): their base rate
-        is one base to begin at, a mean-field fit another; a pilot chooses for Binary and Spin
-        units, and others begin at the base rate (settings["base"]). A path brings its own base.
+        Training data in [0, 1] (for Spin in [-1, 1], for other units their states). For Binary and
+        Spin units, a pilot chooses the base rates of the data or a mean-field fit as first base;
+        other units take the base rates. ``settings["base"]`` records the choice. A path has its own
+        base and accepts no data.
     budget_seconds : float, optional
-        Processor seconds, 10 by default: of work that is counted from sizes, so that the same
-        seed gives the same rounds on every machine; aimed at, not guaranteed. Rounds of 250, 1,000,
-        4,000 ... steps are run, each with random numbers of its own, until two in a row pass every
-        check and the standard error is at most 0.05. The last is the answer: one before it was
-        chosen because it passed. If the budget ends before, the last round takes what is left, with
-        fewer chains of more steps where weights would be uneven. A model is enumerated where one
-        layer, of each part that no weight connects to the others, has up to 20 units, or up to 26
-        if the budget allows.
+        Processor seconds, 10 by default. They are counted from the sizes of the model, so the same
+        seed gives the same rounds on every machine, and the real time may differ. Rounds of 250,
+        1,000, 4,000 ... steps run, each with its own random numbers, until two consecutive rounds
+        pass every check and the standard error is at most 0.05. The last round gives the result,
+        because choosing a round that passed would bias it. If the budget ends first, the last round
+        uses the rest, with fewer chains and more steps if weights would be uneven. A model is
+        enumerated if one layer of each unconnected part has at most 20 units, or 26 if the budget
+        allows.
     n_steps : int, optional
-        Temperatures of each run, instead of a budget: one round. The same seed then gives the
-        same bits, and those of a run with a budget whose settings say the same steps and chains.
+        Number of steps of each run in a single round, instead of a budget. The same seed, steps and
+        chains give the same bits as in the last round of a run with a budget.
     n_chains : int, optional
-        Of each run, 500 by default; with ``n_steps`` only.
+        Number of chains of each run, 500 by default; only with ``n_steps``.
     rng : int or numpy.random.Generator, optional
-        ``settings["rng"]`` holds the seed, also where it had to be drawn.
+        ``settings["rng"]`` records the seed, even if it was drawn.
     enumerate_small : bool
-        False: estimate even where enumeration is possible.
+        Whether to enumerate small models instead of estimating log Z.
 
     Returns
     -------
     Estimate
         `verdict` is "exact", "verified", "consistent", "inconclusive" or "contradicted", and
-        `reason` a sentence that says why; a `ConvergenceWarning` comes with the last two.
+        `reason` explains it. The last two verdicts come with a `ConvergenceWarning`.
         ``details["lower_bound"]`` and ``details["upper_bound"]`` hold (value, standard error) of
-        bounds in expectation, ``details["best_lower_bound"]`` the highest of a sum over states and
-        of mean fields, ``details["checks"]`` what was checked, and ``details["steps"]`` how many
-        steps an interval of about +- 0.05 takes. Where a check failed `std_error` holds the largest
-        disagreement, and `interval` is what remains: log Z is above its lower end (97.5%, by
-        Markov's inequality or a lower bound), and below its upper end as far as the reverse run
-        knows, which is infinite where something was missed. `log_z` is then the best lower bound,
-        if the runs lie below it.
+        bounds in expectation, ``details["best_lower_bound"]`` the highest bound from a sum over
+        states and from mean fields, ``details["checks"]`` the checks, and ``details["steps"]`` the
+        number of steps for an interval of about +- 0.05.
+
+        If a check failed, `std_error` includes the largest disagreement. log Z is then above the
+        lower end of `interval` with 97.5% confidence (by Markov's inequality or a lower bound). The
+        upper end relies on the reverse run, and is infinite if the runs missed something. If the
+        runs lie below the best lower bound, `log_z` is that bound.
 
     Raises
     ------
     TypeError, ValueError
-        If ``rbm`` is no RBM and no path, or has leaky units; if the data are not of the model, both
-        a budget and a number of steps are given, or one of them is out of bounds.
+        If ``rbm`` is neither an RBM nor a path, or has leaky units; if the data do not fit the
+        model; if both a budget and a number of steps are given, or one of them is out of bounds.
 
     Examples
     --------
@@ -146,7 +148,7 @@ def log_z(
 
 
 def _in_bits(rbm, data):
-    """The model, and data of it, with Binary for Spin."""
+    """Return the model and its data with Binary units in place of Spin."""
     if not rbm.hidden.conditional:
         raise TypeError(f"rbm is {rbm!r}: expected {RBM_MEANING}")
     if data is not None and isinstance(rbm.visible, Spin):
@@ -159,7 +161,7 @@ def _in_bits(rbm, data):
 
 
 def _is_small(rbm, budget: float) -> bool:
-    """Whether the sums over states of all its parts take less than the budget, by their sizes."""
+    """Return whether the sums over the states of all parts fit into the budget."""
     models = parts(rbm).models
     sizes = [(fewest_states(model), max(model.weights.shape)) for model in models]
     if any(n_states > 2**MOST_EXACT_UNITS for n_states, _ in sizes):
@@ -171,7 +173,7 @@ def _is_small(rbm, budget: float) -> bool:
 
 
 def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None, int]:
-    """The budget or the number of steps, of which one is None, and how many chains."""
+    """Return the budget, the number of steps (one of these is None), and the number of chains."""
     if n_steps is not None:
         if budget_seconds is not None:
             came = f"budget_seconds is {budget_seconds!r} and n_steps is {n_steps!r}"
@@ -189,7 +191,7 @@ def _length(budget_seconds, n_steps, n_chains) -> tuple[float | None, int | None
 
 
 def _base(target, data):
-    """Visible biases by the data."""
+    """Return the visible biases of the base rates of the data."""
     if isinstance(target, Path):
         raise ValueError("data is given with a path, which has its own base: expected one of them")
     if np.shape(data)[-1:] != (target.n_visible,):
@@ -197,18 +199,18 @@ def _base(target, data):
         came = f"data has shape {np.shape(data)}"
         raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
     if isinstance(target.visible, Binary):
-        return base_rate(data)  # which refuses what is no data
+        return base_rate(data)  # rejects other values
     return base_rate(data, layer=target.visible)
 
 
 def _seed(rng) -> int:
-    """The seed that was given, or one that is drawn from what was."""
-    source = checks.generator(rng)  # which refuses what is no seed
+    """Return the given seed, or a seed that is drawn from ``rng``."""
+    source = checks.generator(rng)  # rejects other values
     return int(source.integers(2**63)) if rng is None or source is rng else int(rng)
 
 
 def _warn_of(last: Evidence, budget: float | None, can_have_data: bool) -> None:
-    """What failed, and what may help: nothing that was given already, or would be refused."""
+    """Warn of the failed checks, and suggest remedies that are not in use yet."""
     factor, helps = max(float(GROWTH), factor_needed(last)), []
     name, option, value, most = "n_steps", "--steps", float(last.n_steps), float(MAX_STEPS)
     if budget is not None:

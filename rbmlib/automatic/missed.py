@@ -1,15 +1,15 @@
-"""Modes that chains from the first base lose, each annealed from a base of its own.
+"""Anneal modes that chains from the first base miss, each from its own base.
 
-Components are independent units of probabilities q_c(v) with weights C_c: the first base, and one
-about every mode. Their shares alpha_c = C_c q_c / sum C q add up to 1 in every state, so that
+A component is a product distribution q_c(v) with weight C_c: the first base, and one around each
+mode. The shares alpha_c = C_c q_c / sum C q add up to 1 in every state, so
 
-    Z = sum_c Z_c,    Z_c = sum_v p*(v) alpha_c(v),
+    Z = sum_c Z_c,    Z_c = sum_v p*(v) alpha_c(v).
 
-and the weight of an annealed chain times alpha_c of its last state has the expectation Z_c, along
-whichever path the chain came. A few chains from the first base show of which modes they find less
-than mean field says is there. A path to such a mode starts from a model without weights whose
-biases are the mean fields of the mode: the mode solves the mean-field equations at every beta of
-it, so that chains which start in it stay.
+The weight of an annealed chain times alpha_c of its last state has expectation Z_c, whichever path
+the chain followed. A few chains from the first base show in which modes they find less than the
+mean-field mass. A path to such a mode starts from a model without weights whose biases are the mean
+fields of the mode. The mode solves the mean-field equations at every beta of this path, so chains
+that start in the mode stay there.
 """
 
 import math
@@ -25,48 +25,47 @@ from ..schedules import linear
 from ..search.local_masses import CERTAIN, WIDTH, local_path
 
 PILOT_CHAINS, PILOT_STEPS, FIRST_CHAINS = 80, 150, 400  # of a mode, and of the first base
-PILOTS, PILOT_WORK, OVERHEAD = (6, 60), 2e10, 2e4  # of modes; chains x steps x (weights + ...)
+PILOTS, PILOT_WORK, OVERHEAD = (6, 60), 2e10, 2e4  # limits; chains x steps x (weights + overhead)
 SURE = 3.0  # standard errors
-LOST = 0.001  # share of Z that makes a mode worth a path of its own
-EVEN = 1.0  # relative variance of its weights, at most, that makes a path the mode's own
-FITTED = 0.4  # of a pilot's chains, to which its component is fitted; the others are the test
-N_CHAINS, CHAINS = 1000, (40, 500)  # of all paths, and of one
-SHORTER, FEWEST_STEPS = 4, 100  # steps of a path, which starts where it ends, than of others
+LOST = 0.001  # share of Z from which a mode gets its own path
+EVEN = 1.0  # largest relative variance of the weights of such a path
+FITTED = 0.4  # share of a pilot's chains that fit its component; the others test the fit
+N_CHAINS, CHAINS = 1000, (40, 500)  # of all paths, and limits for one path
+SHORTER, FEWEST_STEPS = 4, 100  # divisor of the steps of such a path, and their least number
 
 
 class Missed(NamedTuple):
-    """Components, and the paths to those that the first base loses: to none, where there are no
-    ``paths``."""
+    """Components, and ``paths`` (possibly none) to those that the first base misses."""
 
     biases: np.ndarray  # (n_components, n_visible), the first base first
     log_c: np.ndarray  # (n_components,)
     scale: float = 0.0  # `pilot` is relative to exp(scale)
-    pilot: np.ndarray = np.zeros((2, 1))  # what a mode's own chains find there, and its error
+    pilot: np.ndarray = np.zeros((2, 1))  # mass by the mode's own chains, and its error
     tail: float = 0.0  # share of Z that modes without a pilot may hold
     paths: tuple[Path, ...] = ()
     n_chains: tuple[int, ...] = ()
-    own: np.ndarray = np.empty(0, int)  # (n_paths,) whose components they are
+    own: np.ndarray = np.empty(0, int)  # (n_paths,) component of each path
     n_sweeps: int = 0  # of all chains of the pilots
 
     def log_shares(self, states):
-        """log alpha of states (n, n_visible): (n, n_components)."""
+        """Return log alpha (n, n_components) of states (n, n_visible)."""
         logs = states.astype(float) @ self.biases.T - softplus(self.biases).sum(axis=1)
         logs += self.log_c
         return logs - logsumexp(logs, axis=1)[:, None]
 
     def log_rest(self, states):
-        """log of what components without a path have of states: (n,)."""
+        """Return the log-share (n,) of the components without a path."""
         if not self.paths:
             return np.zeros(len(states))
         return logsumexp(np.delete(self.log_shares(states), self.own, axis=1), axis=1)
 
     def found(self, states, log_weights):
-        """What weighted chains find of each component, and standard errors."""
+        """Return the mass of each component by weighted chains, and standard errors."""
         values = np.exp(log_weights[:, None] + self.log_shares(states) - self.scale)
         return values.mean(axis=0), values.std(axis=0, ddof=1) / math.sqrt(len(values))
 
     def runs(self, n_steps: int, rng) -> list:
-        """Of each path its chains: log-weights, whose mean is what the mode holds, and states."""
+        """Return log-weights, with mean weight Z_c, and states of the chains of each path."""
         made = []
         for path, n, c in zip(self.paths, self.n_chains, self.own, strict=True):
             states, log_weights = annealed(path, n, self.steps_of(n_steps), rng)
@@ -77,11 +76,11 @@ class Missed(NamedTuple):
         return max(FEWEST_STEPS, n_steps // SHORTER)
 
     def work(self, n_steps: int) -> int:
-        """Sweeps of all chains about the modes."""
+        """Return the number of sweeps of all chains of the paths."""
         return sum(self.n_chains) * self.steps_of(n_steps)
 
     def unseen(self, states, log_weights) -> float:
-        """What modes without a path hold beyond what these chains find, relative to all of Z."""
+        """Return the share of Z in modes without a path beyond what these chains find."""
         found, error = self.found(states, log_weights)
         gap = self.pilot[0] - found
         lost = np.where(gap > SURE * np.hypot(error, self.pilot[1]), gap, 0.0)
@@ -90,11 +89,11 @@ class Missed(NamedTuple):
 
 
 def missed(rbm, first: GeometricPath, modes, rng) -> Missed:
-    """The modes of which chains from the first base find too few, and paths to them."""
+    """Return the modes that chains from the first base miss, and paths to them."""
     run = annealed(first, FIRST_CHAINS, PILOT_STEPS, rng)
     means = np.concatenate([expit(first.models[0].visible.bias)[None], modes.visible])
     scale = float(max(logmeanexp(run[1]), modes.log_z[0]))
-    log_c = np.concatenate([[-np.inf], modes.log_z])  # without the first base, for a start
+    log_c = np.concatenate([[-np.inf], modes.log_z])  # at first without the first base
     made = Missed(_biases(means), log_c, scale, n_sweeps=FIRST_CHAINS * PILOT_STEPS)
     expected, found = np.exp(log_c - scale), made.found(*run)
     doubtful = np.flatnonzero(_lost(found, (expected, 0 * expected)))
@@ -124,7 +123,7 @@ def missed(rbm, first: GeometricPath, modes, rng) -> Missed:
 
 
 def annealed(path, n_chains: int, n_steps: int, rng):
-    """Last states of chains, and their log-weights."""
+    """Return the last states of annealed chains, and their log-weights."""
     stream = ChainStream(rng, n_chains)
     states, gains = anneal(path, path.sample_base(n_chains, stream), linear(n_steps), stream)
     return states, gains + path.log_z_base
@@ -135,7 +134,7 @@ def _biases(means):
 
 
 def _lost(found, local):
-    """Components that hold more than was found there, or of which only few chains tell."""
+    """Return which components hold more than was found, or were found by few chains only."""
     (value, error), (own, own_error) = found, local
     total = np.maximum(value, np.where(own_error < own / 4, own, 0.0)).sum()
     lost = own - value > np.maximum(SURE * np.hypot(error, own_error), LOST * total)
@@ -144,10 +143,10 @@ def _lost(found, local):
 
 
 def _fitted(made: Missed, means, runs) -> Missed:
-    """With components like the chains, by weight, that their own runs hold.
+    """Fit the components to the weighted chains of their own runs.
 
-    A base is broader than what chains find from it, and would take the rare states of a mode for
-    its own. The means before count as one more chain.
+    A base is broader than the states that its chains find, and its component would claim the rare
+    states of a mode. The previous means count as one more chain.
     """
     log_c, means = made.log_c.copy(), means.copy()
     for c, (states, log_weights) in runs.items():

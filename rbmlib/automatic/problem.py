@@ -1,4 +1,4 @@
-"""What `log_z` knows of a model before chains run: two bases, modes, a sum over states."""
+"""Preparation of `log_z` before its rounds: two bases, modes, and a sum over states."""
 
 import math
 
@@ -16,37 +16,37 @@ from ..search.summed import grown
 from .missed import OVERHEAD, Missed, annealed, missed
 
 BROAD = 0.2  # smoothing of the second base
-SMOOTHING = 0.05  # of the base that mean-field solutions make
-TEMPERATURE = 10.0  # nats: in a base of all modes they weigh exp(log Z / temperature)
+SMOOTHING = 0.05  # of a base from mean-field solutions
+TEMPERATURE = 10.0  # nats: weights of modes in a base of all modes are exp(log Z / temperature)
 FIRST_CHAINS, FIRST_STEPS = 64, 200  # of the pilots that choose the first base
-BETTER, SURE = 2.0, 3.0  # nats, and standard errors, that a base of all modes must gain
-SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # seconds of a sweep of a chain, as measured
-SLOWER = 10.0  # times that, where no loop is compiled
-LOCAL, LOCAL_WORK = (4, 40), 2e9  # modes of real units; their chains x steps x (weights + ...)
-SEARCH = 5e-3, 1e-7, 3e-10  # seconds of a search for modes; of a start, for each unit and weight
+BETTER, SURE = 2.0, 3.0  # nats and standard errors that a base of all modes must gain
+SWEEP, OF_UNIT, OF_WEIGHT = 1e-6, 1e-8, 1e-10  # measured seconds of a sweep of a chain
+SLOWER = 10.0  # factor without compiled loops
+LOCAL, LOCAL_WORK = (4, 40), 2e9  # modes of real units; chains x steps x (weights + overhead)
+SEARCH = 5e-3, 1e-7, 3e-10  # seconds of a search for modes; of each start per unit and weight
 
 
 class Problem:
-    """A model or a path, with what all rounds share; ``seed`` decides all that is drawn.
+    """A model or a path, with everything that rounds share; ``seed`` fixes the random numbers.
 
-    A path has one base: its second run follows even steps, and no modes are sought. Of a model of
-    Gaussian and binary units modes give a lower bound; of other units but bits none are sought.
+    A path has one base and no search for modes; its second run uses even steps. Modes of Gaussian
+    visible and binary hidden units give a lower bound only; other real units have no search.
 
     Attributes
     ----------
     first, second : Path
-        To the same model, from two bases.
+        Paths to the same model from two bases.
     one_base, sought, of_data : bool
-        Whether these are one; whether modes were sought; whether the first is of the data.
+        Whether the bases are equal, modes were searched for, and the first base uses the data.
     bound : float
-        At or below log Z: the best of mean field and a sum over states.
+        Lower bound on log Z: the higher of mean field and a sum over states.
     known : StateSum or None
-        That sum.
+        The sum over states.
     missed : Missed
-        Modes that the first base loses.
+        Modes that the first base misses.
     each, seconds : float
-        Processor seconds of a sweep of a chain, and of what was done here: counted from sizes, so
-        that a budget gives the same rounds on every machine.
+        Processor seconds of a sweep of a chain, and of the preparation, counted from sizes so that
+        a budget gives the same rounds on every machine.
     """
 
     def __init__(self, target, data, base, seed):
@@ -63,7 +63,7 @@ class Problem:
             self._seek(target, data, base)
 
     def _begin(self, rbm, base):
-        """Two bases, a sum over states if they can be counted, and mean-field bounds."""
+        """Set two bases, mean-field bounds, and a sum over states if they can be counted."""
         self.of_data, fits = base is not None, [rbm.visible.bias]
         if rbm.visible.values is not None:
             fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
@@ -77,7 +77,7 @@ class Problem:
             self.bound = max(self.bound, self.known.log_sum)
         model = self.first.models[-1]
         if of_real_units(model):
-            self.sought, chains = True, 40 * 60  # times steps, as `local_masses` has them
+            self.sought, chains = True, 40 * 60  # times steps, as in `local_masses`
             work = chains * (model.weights.size + OVERHEAD)
             n_modes = int(np.clip(LOCAL_WORK / work, *LOCAL))
             masses = local_masses(model, np.random.default_rng([self.seed, 0, 2]), n_modes=n_modes)
@@ -85,14 +85,14 @@ class Problem:
             self.seconds = self.each * chains * masses.n_modes
 
     def _seek(self, rbm, data, base):
-        """Bases, modes, and those that the first base loses."""
+        """Set the bases, bounds, and the modes that the first base misses."""
         self.sought = True
         modes, rng = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
         candidates = [fitted] if base is None else [base, fitted]
         first = first_base(rbm, candidates, modes, rng)
         self.of_data = first is base
-        other = fitted if self.of_data else broad  # where data are no better: as without them
+        other = fitted if self.of_data else broad  # as without data
         self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, other)
         self.known = grown(rbm, modes, np.random.default_rng([self.seed, 0, 1]))
         self.bound = max(float(modes.lower_bound.max()), self.known.log_sum)
@@ -101,11 +101,11 @@ class Problem:
 
 
 def first_base(rbm, candidates, modes, rng) -> np.ndarray:
-    """Visible biases: the best of the ``candidates``, or rates of the modes if these are better.
+    """Return visible biases: the best of the ``candidates``, or those of all modes if better.
 
-    Of modes, the heavier have more weight. The mean of the log-weights of a short pilot decides, a
-    lower bound on log Z in expectation whatever the base, so that the higher is the better one. It
-    needs no chain of great weight.
+    Heavier modes have more weight. The base with the highest mean log-weight of a short pilot wins,
+    because for every base this mean is a lower bound on log Z in expectation. It does not need rare
+    chains of large weight.
     """
     weights = np.exp((modes.log_z - modes.log_z[0]) / TEMPERATURE)
     of_modes = rounded(smoothed(weights @ modes.visible / weights.sum(), SMOOTHING))
@@ -118,7 +118,7 @@ def first_base(rbm, candidates, modes, rng) -> np.ndarray:
 
 
 def sweep_seconds(target: RBM | Path) -> float:
-    """Of a chain."""
+    """Return the seconds of a sweep of a chain."""
     model = target.at(1.0) if isinstance(target, Path) else target
     n, m = model.n_visible, getattr(model, "n_hidden", 1)
     slower = 1.0 if isinstance(model, RBM) and in_bits(model) is not None else SLOWER
@@ -126,7 +126,7 @@ def sweep_seconds(target: RBM | Path) -> float:
 
 
 def search_seconds(rbm: RBM) -> float:
-    """Of a search for modes, by its starts: four of each unit that they hold, half as many more."""
+    """Return the seconds of a search for modes, with six starts for each unit held fixed."""
     fixed, of_unit, of_weight = SEARCH
     n_starts = 6 * (n_held(rbm.weights) + n_held(rbm.weights.T))
     return fixed + n_starts * (of_unit * sum(rbm.weights.shape) + of_weight * rbm.weights.size)

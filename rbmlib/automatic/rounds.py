@@ -1,4 +1,4 @@
-"""Rounds of `log_z`, ever longer, until they agree or a budget is over."""
+"""Rounds of `log_z` of increasing length, until two of them pass or the budget is spent."""
 
 import math
 
@@ -9,22 +9,22 @@ from .evidence import Evidence
 from .problem import Problem
 from .three_runs import three_runs, work
 
-CHAINS = 500, 100  # of a run; fewer where weights of the first would be uneven
+CHAINS = 500, 100  # of a run; 100 if weights of 500 chains would be uneven
 N_CHAINS = CHAINS[0]
 MAX_STEPS = 10_000_000  # of a run: its schedule is held in memory
 FIRST_STEPS = 250  # of the first round
-GROWTH = 4  # of the steps from round to round
+GROWTH = 4  # factor of the steps from round to round
 ENOUGH = 0.05  # nats, the standard error at which rounds end
 LEAST_STEPS = 100  # of a round, however small the budget
 
 
 def rounds(problem: Problem, budget: float) -> list[Evidence]:
-    """Rounds, of which the last is the answer; `log_z` states the rule."""
+    """Return the rounds, of which the last is the result; `log_z` states the rule."""
     n_steps, passed, left = FIRST_STEPS, False, budget - problem.seconds
     ran: list[Evidence] = []
     while True:
         affordable = left / problem.each
-        # before a check has passed, a round is worth its time only if a longer one can follow
+        # until a round passes every check, it is useful only if a longer round can follow
         needed, n_chains = work(problem, n_steps, N_CHAINS), N_CHAINS
         if not passed:
             needed += work(problem, GROWTH * n_steps, N_CHAINS)
@@ -41,10 +41,10 @@ def rounds(problem: Problem, budget: float) -> list[Evidence]:
 
 
 def _last_size(problem, ran, affordable) -> tuple[int, int]:
-    """Steps and chains: of what is affordable, as many chains as leave the weights even.
+    """Return affordable numbers of steps and chains, with fewer chains if weights are uneven.
 
-    The variance of log-weights falls as 1 / steps; of normal ones n exp(-variance) is the effective
-    sample size.
+    The variance of log-weights falls as 1 / steps. If they are normal, the effective sample size is
+    n exp(-variance).
     """
     for n_chains in CHAINS:
         n_steps = _affordable_steps(problem, n_chains, affordable)
@@ -59,7 +59,7 @@ def _last_size(problem, ran, affordable) -> tuple[int, int]:
 
 
 def _affordable_steps(problem, n_chains, affordable) -> int:
-    """Two digits and zeros, which are easy to repeat."""
+    """Return the affordable steps to two significant digits, which are easy to repeat."""
     low, high = LEAST_STEPS, MAX_STEPS
     while high - low > 1 + low // 100:
         middle = (low + high) // 2

@@ -1,9 +1,9 @@
 """A round of `log_z`: AIS from two bases, and reverse AIS from the particles of both.
 
-Forward and reverse chains of the first path are joined by Bennett's equation. Modes that the first
-base loses (`missed`) have chains of their own, and the three runs estimate the rest of Z: with its
-share alpha in the state at beta = 1, w alpha of a forward chain and R alpha of one that begins
-there, drawn by p alpha, are work values of opposite processes.
+Bennett's equation joins the forward and reverse chains of the first path. Modes that the first base
+misses (`missed`) have their own chains, and the three runs estimate the rest of Z. If alpha is the
+share of the rest in the state at beta = 1, then w alpha of a forward chain and R alpha of a reverse
+chain that starts from p alpha are work values of opposite processes.
 """
 
 import math
@@ -24,16 +24,16 @@ from .evidence import Evidence, Joint
 from .problem import Problem
 
 BURN_IN = 200
-LOOKS = 50  # at the first run, for its trace
+LOOKS = 50  # records of the first run, for its trace
 ROUNDING = 1e-9  # nats: no spread
 PILOT_CHAINS, PILOT_SHORTER, PILOT_STEPS = 64, 4, (100, 10_000)  # of a schedule
 PILOT_LOOKS = 101
-EVEN = 0.25  # of the steps, spread evenly: a pilot may miss what a longer run will meet
+EVEN = 0.25  # share of steps spread evenly, because a pilot may miss friction of a longer run
 
 
-@quietly()  # the last round says what failed
+@quietly()  # `log_z` warns of the last round
 def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
-    """What a round finds: a function of the problem, the steps and the chains alone."""
+    """Run a round; the result depends only on the problem, the steps and the chains."""
     rng, missed = np.random.default_rng([problem.seed, n_steps]), problem.missed
     first, second = problem.first, problem.second
     betas = schedule(first, n_steps, rng)
@@ -43,7 +43,7 @@ def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
     up = [run.log_weights + missed.log_rest(run.states) for run in (forward, other)]
     start, ancestors = _start(problem, (forward, other), up, n_chains, rng)
     backward = reverse_ais(first, betas, n_chains, rng, start=start)
-    # Of chains that begin in the rest, E[exp(-R)] = E[alpha of the end of a forward chain] / Z
+    # For chains that start in the rest, E[exp(-R)] = E[alpha of the end of a forward chain] / Z
     reached = float(logmeanexp(missed.log_rest(forward.states)))
     joint = _joint(up[0], backward.log_weights + missed.log_rest(start), ancestors)
     unseen = missed.unseen(forward.states, forward.log_weights) if missed.log_c.size > 1 else 0.0
@@ -57,7 +57,7 @@ def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
         joint = Joint(*_added(joint[:2], mass), joint.families)
     summed = second_sum = None
     if problem.known is not None:
-        model = first.at(1.0)  # whose visible units the states of chains are
+        model = first.at(1.0)  # chains hold its visible units
         summed, second_sum = (
             Summed.of(problem.known, model, [(logs, run.states), *modes], rng)
             for logs, run in zip(up, (forward, other), strict=True)
@@ -69,11 +69,11 @@ def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
 
 
 def schedule(path, n_steps: int, rng) -> np.ndarray:
-    """Betas (n_steps + 1,): steps by the friction that a short pilot meets, with a share even."""
+    """Return betas (n_steps + 1,) by the friction of a short pilot, with a share of even steps."""
     length = linear(pilot_steps(n_steps))
     run = ais(path, length, PILOT_CHAINS, rng, n_recorded=PILOT_LOOKS, keep_chains=True)
     increments = np.diff(run.trace["chain_log_weights"], axis=0)
-    if not np.ptp(increments, axis=1).all():  # a flat stretch, which has no friction
+    if not np.ptp(increments, axis=1).all():  # a flat stretch has no friction
         return linear(n_steps)
     lengths = np.sqrt(friction_coefficient(run, smoothing=2.0)[1]) * np.diff(run.betas)
     even = EVEN * np.diff(run.betas)
@@ -85,16 +85,16 @@ def pilot_steps(n_steps: int) -> int:
 
 
 def work(problem: Problem, n_steps: int, n_chains: int) -> int:
-    """Sweeps of all chains of a round, pilots of schedules included."""
+    """Return the sweeps of all chains of a round, including pilots of schedules."""
     runs = n_chains * (3 * n_steps + BURN_IN) + 2 * PILOT_CHAINS * pilot_steps(n_steps)
     return runs + problem.missed.work(n_steps)
 
 
 def _start(problem, runs, values, n_chains, rng):
-    """Particles of both runs, drawn by their weights, then moved at beta = 1 within the rest.
+    """Resample particles of both runs, move them at beta = 1, and return them with ancestors.
 
-    And which of the particles, of both runs in turn, each descends from. The moves leave p in
-    place, so that a state is exchanged for where they lead with the ratio of shares as probability.
+    The moves leave p invariant, and accepting them with the ratio of shares leaves the rest
+    invariant. Ancestors are indices of the particles of the first and then the second run.
     """
     chosen = rng.permutation(resampled(np.concatenate(values), rng, n_chains))
     before = np.concatenate([run.states for run in runs])[chosen]
@@ -107,22 +107,22 @@ def _start(problem, runs, values, n_chains, rng):
 
 
 def _joint(forward, reverse, ancestors):
-    """Of the chains of the first run and the reverse ones, which descend from those of both."""
-    if np.ptp(np.concatenate([forward, reverse])) < ROUNDING:  # base and target are one
+    """Join the first run and the reverse chains, which descend from both forward runs."""
+    if np.ptp(np.concatenate([forward, reverse])) < ROUNDING:  # base equals target
         return Joint(float(forward.mean()), 0.0, float(forward.size))
     root = bennett(forward, reverse)
     return Joint(root.log_z, *bennett_error(root, ancestors, 2 * forward.size))
 
 
 def _added(*terms) -> tuple[float, float]:
-    """Logarithm of a sum of independent terms, given their logarithms, and its standard error."""
+    """Return the log of a sum of independent terms (log, error), and its standard error."""
     logs, errors = np.array(terms).T
     log_z = float(logsumexp(logs))
     return log_z, math.hypot(*np.exp(logs - log_z) * errors)
 
 
 def _with(run: Estimate, values, mass) -> Estimate:
-    """A run of the rest, with what the missed modes hold: unbiased, and a bound, as before."""
+    """Add the mass of the missed modes to a run of the rest, which remains a bound."""
     sign = -1 if run.bound == "upper" else 1
     rest = summarise_log_weights(sign * values)
     log_z, error = _added((sign * rest.log_mean, rest.std_error), mass)

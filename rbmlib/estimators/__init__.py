@@ -1,13 +1,13 @@
-"""Estimators of log Z, one published method a file; each returns an `Estimate`.
+"""Estimators of log Z, with one published method in each file; each returns an `Estimate`.
 
-All take a path or a model first, or a tempered sample, and random numbers by ``rng``.
+The first argument is a path, a model or a tempered sample; ``rng`` supplies the random numbers.
 
-An argument that is wrong is refused with a ValueError or TypeError that names it, before anything
-is drawn. A run whose own checks failed is returned all the same: `Estimate.converged` is False, a
-`ConvergenceWarning` says what failed and what to change, ``details["checks"]`` holds what was
-looked for, and the standard error the largest disagreement found. How often the intervals of runs
-that raised no flag hold log Z is on the book's page on calibration. Inside the library a module
-such as ``rbmlib.estimators.ais`` holds the function ``rl.ais``: this room imports neither.
+A wrong argument raises a ValueError or TypeError that names it, before any number is drawn. A run
+that fails one of its checks returns an estimate all the same: `Estimate.converged` is False, a
+`ConvergenceWarning` says what failed and what to change, ``details["checks"]`` holds the checks,
+and the standard error includes the largest disagreement found. The book's page on calibration
+shows how often the intervals of runs that passed their checks contain log Z. The module
+``rbmlib.estimators.ais`` defines the function ``rl.ais``; this package imports neither.
 """
 
 import functools
@@ -29,13 +29,13 @@ Function = TypeVar("Function", bound=Callable)
 
 
 def estimator(function: Function) -> Function:
-    """Decorator, what all estimators share: clock, version, seed, and a check of the result.
+    """Decorate an estimator: record time, version and seed, and check the result.
 
-    The result of the outermost estimator is checked (`search.check`), not of those it calls.
+    Only the result of the outermost estimator is checked (`search.check`).
     """
     signature = inspect.signature(function)
 
-    @functools.wraps(function)  # signature and docstring are the function's
+    @functools.wraps(function)  # keep signature and docstring
     def run(*args, **options):
         started = time.perf_counter()
         given = checks.arguments(function.__name__, signature, args, options)
@@ -55,7 +55,7 @@ def estimator(function: Function) -> Function:
             about["rng"] = checks.seed_of(given.get("rng"))
         model = getattr(target, "rbm", target)
         of_model = described(model) if isinstance(model, RBM) else {}
-        # a sample's or an earlier run's seconds count, too
+        # include the seconds of a given sample or earlier run
         before = sum(getattr(x, "seconds", 0.0) for x in given.values())
         seconds = before + time.perf_counter() - started
         return replace(found, seconds=seconds, settings=about | found.settings | of_model)

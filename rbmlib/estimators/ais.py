@@ -1,11 +1,11 @@
 """Annealed importance sampling (Neal 2001; Kiwaki 2015, Algorithm 1).
 
-Each chain starts from the base and collects, while it is moved along the path (`sampling.anneal`),
+Each chain starts from the base and moves along the path (`sampling.anneal`). Its log-weight is
 
     log w = log Z_0 + sum_k log p*_k(v_{k-1}) - log p*_{k-1}(v_{k-1}).
 
-The mean of w is Z in expectation; by Jensen its logarithm, and the mean of log w, are at or below
-log Z.
+The expectation of w is Z. By Jensen's inequality, the logarithm of the mean of w and the mean of
+log w are at or below log Z in expectation.
 """
 
 import numpy as np
@@ -33,38 +33,38 @@ def ais(
 ) -> Estimate:
     """Estimate log Z of a path's target by annealed importance sampling.
 
-    The mean of the chains' weights w is an *unbiased* estimate of Z for any number of steps; its
-    logarithm (`Estimate.log_z`) and the mean of log w (`Estimate.mean_log_z`) are at or below
-    log Z in expectation.
+    The mean weight of the chains is an *unbiased* estimate of Z for any number of steps. In
+    expectation, its logarithm (`Estimate.log_z`) and the mean log-weight (`Estimate.mean_log_z`)
+    are at or below log Z.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains : int
-        Independent chains.
+        Number of independent chains.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     n_recorded : int
-        At how many of the betas (evenly by step, ends included) the run is looked at:
-        `Estimate.betas`, `log_z_path`, and in `trace` "step" (the index k of the beta) and "ess".
+        Number of recorded betas, evenly spaced by step and including both ends. `Estimate.betas`
+        and `log_z_path` hold the records; `trace` adds "step" (the index of the beta) and "ess".
     slopes : bool
-        Record "slope_mean" and "slope_variance" too (mean and variance of d/dbeta log p*, Kiwaki's
-        g), of which `rbmlib.schedules.varopt` makes a schedule. Each record then costs about as
-        much as a step in NumPy.
+        Also record "slope_mean" and "slope_variance", the mean and variance of d/dbeta log p*.
+        `rbmlib.schedules.varopt` makes a schedule from this variance (Kiwaki's g). Each record then
+        takes about as long as a step in NumPy.
     keep_chains : bool
-        Keep every chain's log-weight (base not included) and slope at the recorded betas too, as
-        "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`:
-        `rbmlib.schedules.friction` is computed from the first.
+        Also record the log-weight (without log Z of the base) and the slope of every chain, as
+        "chain_log_weights" and "chain_slopes" (n_recorded, n_chains) in `trace`.
+        `rbmlib.schedules.friction` needs the log-weights.
 
     Returns
     -------
     Estimate
-        Flagged when the effective sample size is below 100 and below half the chains, or below
-        10: the standard error then means little. The interval is wider above, where weights not
-        yet seen would move the estimate (`rbmlib.results.log_mean_interval`).
+        It is inconclusive if the effective sample size is below 10, or below both 100 and half the
+        number of chains, because its standard error is then unreliable. The interval is wider
+        above, because runs can miss large weights (`rbmlib.results.log_mean_interval`).
 
     Examples
     --------
@@ -90,7 +90,7 @@ def ais(
 class Record:
     """On-the-fly quantities (Algorithm 1): weighted means over chains at some betas.
 
-    After the transition at beta_k the chains, with their weights so far, are properly weighted
+    After the transition at beta_k, the chains with their current weights are properly weighted
     for p_beta_k (Neal 2001).
     """
 

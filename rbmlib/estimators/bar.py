@@ -1,13 +1,13 @@
 """Bennett's acceptance ratio between forward and reverse annealing (Bennett 1976; Crooks 1999).
 
-The log-weights w of forward AIS and R of reverse AIS are work values of opposite processes: their
-densities obey ``p_F(x) exp(x - log Z) = p_R(x)`` (Crooks). Of all ways to join n_F of the first
-with n_R of the second the one with the smallest variance is the root of
+The log-weights w of forward AIS and R of reverse AIS are work values of opposite processes, and
+their densities satisfy ``p_F(x) exp(x - log Z) = p_R(x)`` (Crooks). The estimate from n_F values w
+and n_R values R that has the smallest variance is the root of
 
     sum_i s(w_i - log Z - M) = sum_j s(log Z + M - R_j),    M = log(n_F / n_R),
 
-with s the logistic function (Bennett; the maximum-likelihood solution of Shirts et al. 2003). It
-needs no weight to be typical: only work values that both processes reach.
+where s is the logistic function (Bennett; Shirts et al. 2003 derive it by maximum likelihood). It
+needs work values that both processes reach, but not even weights.
 """
 
 from typing import NamedTuple
@@ -22,13 +22,13 @@ from ..sampling import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
-# Effective number of particles that resampled chains must descend from, and the share of few
-# particles that will do.
+# Least effective number of particles from which resampled chains must descend: this number, or this
+# share of fewer particles, but never less than the last number.
 MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
 
 
 class Bennett(NamedTuple):
-    """The root of Bennett's equation, and what each work value adds to it."""
+    """The root of Bennett's equation, and the term of each work value."""
 
     log_z: float
     forward: np.ndarray  # (n_F,) s(w - log Z - M)
@@ -36,19 +36,19 @@ class Bennett(NamedTuple):
 
     @property
     def slope(self) -> float:
-        """Minus the derivative of the equation: changes of its terms divided by this move log Z."""
+        """Minus the derivative; a change d of the equation moves log Z by d / slope."""
         return float(sum((s * (1 - s)).sum() for s in (self.forward, self.reverse)))
 
 
 def bennett(forward, reverse) -> Bennett:
     """Solve Bennett's equation for log Z, given forward w (n_F,) and reverse R (n_R,)."""
-    from scipy.optimize import brentq  # a tenth of a second to import
+    from scipy.optimize import brentq  # the import takes a tenth of a second
 
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
     if not w.size or not r.size:
         came = f"{w.size} forward and {r.size} reverse"
-        raise ValueError(f"values are {came}: expected some of both")
+        raise ValueError(f"values are {came}: expected at least one of each")
     m = np.log(w.size / r.size)
 
     def imbalance(log_z):
@@ -68,41 +68,41 @@ def bar(
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains : int
-        Annealed in each direction.
+        Number of chains in each direction.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     n_burn_in : int
-        Sweeps of chains begun elsewhere that are not used.
+        Number of sweeps at beta = 1 for the start "chains".
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
-        Where the reverse chains begin, as in `rbmlib.reverse_ais`; "chains" are the forward
-        chains, resampled and moved ``n_burn_in`` sweeps, and states of your own must be
-        independent draws.
+        Initial states of the reverse chains, as in `rbmlib.reverse_ais`. "chains" are the forward
+        chains, resampled and then moved for ``n_burn_in`` sweeps. States of your own must be
+        independent draws of the target.
 
     Returns
     -------
     Estimate
-        ``details["forward"]`` and ``details["reverse"]`` are (log Z, standard error) of each
-        direction alone; `log_weights`, `ess` and `states` are of the forward chains,
-        ``details["reverse_log_weights"]`` of the reverse ones, and ``details["overlap"]`` says
-        how many of the work values lie where both directions reach (four times the slope
-        below). Flagged when these are few, or when resampled chains descend from few particles
-        (by `ess`).
+        ``details["forward"]`` and ``details["reverse"]`` hold (log Z, standard error) of each
+        direction alone. `log_weights`, `ess` and `states` describe the forward chains, and
+        ``details["reverse_log_weights"]`` the reverse chains. ``details["overlap"]`` is the
+        effective number of work values that both directions reach (4 B, see the notes). The
+        estimate is inconclusive if this number is small, or if resampled chains descend from few
+        particles (by `ess`).
 
     Notes
     -----
-    A change d of the equation of Bennett moves log Z by d over its slope B. With independent
+    A change d of Bennett's equation, whose slope is B, moves log Z by d / B. With independent
     starts the variance is ``[n_F var(s_F) + n_R var(s_R)] / B**2``. Resampled chains share
-    ancestors: there the terms of forward chain i and of the reverse chains that descend from it are
-    summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))`` over j from i, and the variance is
-    ``n_F / (n_F - 1) * sum t_i**2 / B**2``: the bootstrap over forward chains with their
-    descendants to first order. The interval is Student's for the effective number of families,
-    ``(sum t_i**2)**2 / sum t_i**4``, in ``details["families"]``. Above log Z it is ``1 + 10 s``
-    times as wide, with s the standard error of the forward estimate (the 10 was measured): both
-    directions are low where a heavy mode is missing among the ancestors.
+    ancestors, so the terms of forward chain i and of the reverse chains j that descend from it are
+    summed, ``t_i = s_i - mean(s_F) - sum_j (s_j - mean(s_R))``, and the variance is
+    ``n_F / (n_F - 1) * sum t_i**2 / B**2``. To first order, this is the bootstrap over forward
+    chains with their descendants. The interval is Student's for the effective number of families,
+    ``(sum t_i**2)**2 / sum t_i**4``, in ``details["families"]``. For resampled chains its upper
+    half is multiplied by ``1 + 10 s``, where s is the standard error of the forward estimate (the
+    10 was measured), because both directions are too low if the ancestors miss a heavy mode.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def bar(
     n_burn_in = checks.count("n_burn_in", n_burn_in, 0)
     start = checked_start(path, start, n_chains)
     source = checks.generator(rng)
-    stream = ChainStream(source, n_chains)  # as `ais` with the same seed
+    stream = ChainStream(source, n_chains)  # the same as in `ais` with this seed
     source = source.spawn(1)[0]
     back = ChainStream(source, n_chains)
     v, gains = anneal(path, path.sample_base(n_chains, stream), betas, stream)
@@ -129,7 +129,7 @@ def bar(
     below, above = results.summarise_log_weights(forward), results.summarise_log_weights(-reverse)
     shared = begun.ancestors is not None
     skew, n_burn_in = (below.std_error, n_burn_in) if shared else (0.0, 0)
-    same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base and target are one
+    same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base equals target
     settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
     settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
     details = {
@@ -147,7 +147,7 @@ def bar(
 
 
 def _checks(root, error, ancestors) -> list[Check]:
-    """Whether enough work values lie where both directions reach, of enough ``ancestors``."""
+    """Check that enough work values overlap, and that there are enough ``ancestors``."""
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
     found = [results.enough("work values where both directions reach", overlap, n)]
     if ancestors is not None:
@@ -162,10 +162,10 @@ def _checks(root, error, ancestors) -> list[Check]:
 def bennett_error(
     root: Bennett, ancestors: np.ndarray | None, n_ancestors: int | None = None
 ) -> tuple[float, float]:
-    """The error, and how many independent values it rests on: see the notes of `bar`.
+    """Return the standard error and its number of independent values (see the notes of `bar`).
 
-    Of ``n_ancestors`` the first are the forward chains of the equation, the others have
-    descendants only.
+    The first of the ``n_ancestors`` are the forward chains of the equation; only descendants of the
+    others enter the equation.
     """
     forward, reverse = (s - s.mean() for s in (root.forward, root.reverse))
     if ancestors is None:

@@ -1,6 +1,6 @@
-"""Exact log Z: of models with few states of one layer, or that know theirs.
+"""Exact log Z of models with few states in one layer, or with a closed form.
 
-A model says itself what is known of it, by `exact_log_z()` and `exact_samples(n, rng)`.
+Such a model defines `exact_log_z()` and `exact_samples(n, rng)`.
 """
 
 from typing import Any
@@ -16,20 +16,20 @@ from . import estimator
 
 @estimator
 def exact(rbm) -> Estimate:
-    """Compute log Z exactly: add up all states of the smaller layer, or use a closed form.
+    """Compute log Z exactly, by a sum over the states of the smaller layer or in closed form.
 
     Parameters
     ----------
     rbm : RBM
-        With at most 2**30 states of one of the layers, or of each part that no weight connects to
-        the others (a ValueError beyond); a further unit doubles the time (64 x 24 takes a second).
-        Or a `LeakyRBM` with orthogonal columns of weights, or another model with `exact_log_z()`. A
-        fitted BernoulliRBM of scikit-learn is also accepted.
+        A model with at most 2**30 states in one layer, or in a layer of each unconnected part; more
+        raise a ValueError. A further unit doubles the time (64 x 24 units take a second). Also a
+        `LeakyRBM` whose weights have orthogonal columns, another model with `exact_log_z()`, or a
+        fitted BernoulliRBM of scikit-learn.
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        log Z (nats), with standard error 0.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def exact(rbm) -> Estimate:
 
 
 def known(rbm):
-    """A model that knows its log Z, or counts; one of scikit-learn is converted."""
+    """Convert ``rbm`` to a model with `exact_log_z`."""
     model = as_model("rbm", rbm)
     if isinstance(model, RBM):
         model.refuse_improper()

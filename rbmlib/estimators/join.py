@@ -1,4 +1,4 @@
-"""One estimate from several independent ones, by the inverse squares of their errors."""
+"""Join independent estimates, weighted by the inverse squares of their errors."""
 
 import itertools
 import math
@@ -10,31 +10,31 @@ from ..checks import instance
 from ..estimate import Estimate, combined
 from ..results import agreement, finished
 
-REMEDY = "Join runs that have converged, of one target"
+REMEDY = "Join converged runs of the same target"
 
 
 def join(*estimates: Estimate) -> Estimate:
     """Join independent estimates of the same log Z, by any methods, into one.
 
-    Each counts with the inverse square of its standard error; where one is exact, it alone. A run
-    of few effective chains may look precise because it is low, so join runs that have converged.
+    The weights are the inverse squares of the standard errors; an exact estimate has all the
+    weight. Join only converged runs, because a run with a small ESS can be low and seem precise.
 
     Parameters
     ----------
     estimates : Estimate
-        Two or more, each with an error bar and random numbers of its own. That all are of one
-        target is for the caller to know; that they agree is among the checks.
+        Two or more, each with an error bar and with its own random numbers. The caller must ensure
+        that they have the same target; whether they agree is checked.
 
     Returns
     -------
     Estimate
-        With the weakest of their verdicts, and inconclusive if two differ by more than three of
-        their errors: error and interval then hold the largest difference.
+        It has the weakest of the verdicts. If two estimates differ by more than three standard
+        errors, it is inconclusive, and error and interval include the largest difference.
 
     Raises
     ------
     ValueError
-        If one has no error bar, or two were drawn with the same random numbers.
+        If an estimate has no error bar, or two estimates used the same random numbers.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def join(*estimates: Estimate) -> Estimate:
     of = {x.settings["fingerprint"]: str(x) for x in estimates if "fingerprint" in x.settings}
     if len(of) > 1:
         came = f"of {len(of)} models ({'; '.join(of.values())})"
-        raise ValueError(f"estimates are {came}: expected one")
+        raise ValueError(f"estimates are {came}: expected one model")
     errors = np.array([estimate.std_error for estimate in estimates])
     if errors.size < 2 or not np.isfinite(errors).all():
         came = "; ".join(map(str, estimates)) or "none"

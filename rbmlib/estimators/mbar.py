@@ -1,15 +1,14 @@
 """The multistate Bennett acceptance ratio (Shirts & Chodera 2008; Carlson et al. 2016, eq. 18).
 
-On a geometric path a sample of any temperature enters by one number, the slope Delta of its joint
-log-density: ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta``. With N_k samples at beta_k MBAR is
-the solution, unique up to a constant, of
+On a geometric path, MBAR needs one number per sample, the slope Delta of its joint log-density:
+``log p*_beta(v, h) = log p*_0(v, h) + beta Delta``. With N_k samples at beta_k, MBAR solves
 
     sum_n W_k(Delta_n) = N_k,    W_k(Delta) = N_k exp(beta_k Delta) / Z_k
                                               / sum_l N_l exp(beta_l Delta) / Z_l
 
-for all k: the minimum of a convex function of log Z, found here by Newton's method. Nothing in it
-depends on the order of the samples; whether they are independent, and of the right distribution,
-it cannot know. So the error bar of `mbar` comes from the spread of chains.
+for all k. The solution is unique up to a constant. It minimises a convex function of log Z, and
+Newton's method finds it. MBAR ignores the order of the samples, and cannot detect that they are
+correlated or have the wrong distribution, so `mbar` takes its error bar from the spread of chains.
 """
 
 from typing import NamedTuple
@@ -27,40 +26,40 @@ from . import estimator
 from .rts import BLOCKS, checked_sample, tempered
 
 MAX_SAMPLES = 1_000_000  # slopes kept of a run (8 MB)
-BURN_IN = 10  # one tenth of the states is not used
+BURN_IN = 10  # one tenth of the states is discarded
 MAX_NEWTON = 100
 STEP = 1e-10  # nats; Newton's error is the square of its last step
-ROUNDING = 1e-14  # of the largest unknown: no step is smaller where they are large
+ROUNDING = 1e-14  # smallest step, relative to the largest unknown
 
 
 @estimator
 def mbar(
     path: Path, betas=None, n_chains: int = 100, n_sweeps: int | None = None, rng=None
 ) -> Estimate:
-    """Estimate log Z by MBAR from states of simulated tempering, which starts as in `rbmlib.rts`.
+    """Estimate log Z by MBAR from states of simulated tempering, run as in `rbmlib.rts`.
 
-    The first tenth of the sweeps is not used; of the others at most a million states, evenly
-    spaced, are. The error bar is the spread over independent chains (or ladders), so it allows for
-    correlated states. ``trace["std_error_independent"]`` is MBAR's own, for independent samples;
-    ``details["inefficiency"]`` is the number of states that count as one independent state.
+    The first tenth of the sweeps is discarded. Of the others, at most a million evenly spaced
+    states are used. The error bar is the spread over independent chains (or ladders), so it allows
+    for correlated states. ``trace["std_error_independent"]`` is MBAR's standard error for
+    independent samples; ``details["inefficiency"]`` states are worth one independent state.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains : int
-        Independent chains.
+        Number of independent chains.
     n_sweeps : int
-        Sweeps of each chain.
+        Number of sweeps of each chain; by default, planned as in `rbmlib.rts`.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        Estimate of log Z (nats), with its error bar and checks.
 
     Examples
     --------
@@ -81,19 +80,19 @@ def mbar(
 
 @estimator
 def mbar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
-    """Estimate log Z by `mbar` from a given tempered sample, without its first ``skip`` rows.
+    """Estimate log Z by MBAR from a given tempered sample.
 
     Parameters
     ----------
     sample : TemperedSample
-        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
+        From `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, with two or more chains.
     skip : int
-        Kept states of each chain that are not used, the first ones.
+        Number of initial states of each chain that are discarded.
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        Estimate of log Z (nats), with its error bar and checks.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def _solved(sample, skip, about) -> Estimate:
 
 
 def kept_states(sample, skip):
-    """Slopes and indices of beta (n_kept - skip, n_columns), and how many states each beta has."""
+    """Return slopes and indices of beta, (n_kept - skip, n_columns) each, and counts of betas."""
     checked_sample(sample, "a TemperedSample, of rl.simulated_tempering or rl.parallel_tempering")
     if sample.conditional != "joint":
         came = f"sample was drawn with conditional={sample.conditional!r}"
@@ -142,12 +141,12 @@ def kept_states(sample, skip):
 def of_influences(
     method: str, sample, log_z_path, influences, found, *, details=None, **more
 ) -> Estimate:
-    """The estimate whose last log Z each state moves by its influence: (n_kept, n_columns).
+    """Return the estimate, whose error comes from the influence of each state on log Z.
 
-    MBAR and BAR are roots of equations that sum over states. To first order each state moves the
-    root by its influence, and log Z by the sum of these, which is 0 over all. Independent chains
-    (or ladders) have independent sums, whose spread is the standard error, whatever the states of
-    one chain have to do with each other. ``log_z_path`` (K,) is relative to the base.
+    MBAR and BAR are roots of equations that sum over states. The influences (n_kept, n_columns) are
+    the first-order changes of the root by each state; they sum to 0. Their sums over independent
+    chains (or ladders) are independent, so the spread of these sums is the standard error even if
+    the states of a chain are correlated. ``log_z_path`` (K,) is relative to the base.
     """
     rows = np.array_split(influences, min(BLOCKS, len(influences)))
     blocks = np.stack([part.sum(axis=0) for part in rows])
@@ -165,11 +164,11 @@ def of_influences(
 
 
 class MBARSolution(NamedTuple):
-    """What `solve_mbar` found; logarithms in nats."""
+    """Solution of the equations of MBAR; logarithms in nats."""
 
     log_z: np.ndarray  # (K,) log Z_k - log Z_1
-    covariance: np.ndarray  # (K, K) of log_z, had the samples been independent
-    std_error: np.ndarray  # (K,) root of its diagonal
+    covariance: np.ndarray  # (K, K) of log_z, for independent samples
+    std_error: np.ndarray  # (K,) root of the diagonal of the covariance
     gradient: float  # largest |sum_n W_k - N_k| / N
     n_iterations: int
     converged: bool  # False: no solution, or temperatures that no samples connect
@@ -181,14 +180,12 @@ def solve_mbar(delta, counts, betas) -> MBARSolution:
     Parameters
     ----------
     delta : array, any shape
-        Slope of each sample, whichever temperature it was drawn at.
+        Slopes of the samples of all temperatures.
     counts : array (K,)
-        N_k, how many samples each temperature has; 0 where there are none. They sum to the number
-        of samples, but need not be whole.
+        Numbers N_k of samples at each temperature, which may be 0 or fractions. Their sum is the
+        number of samples.
     betas : array (K,)
-        Rising from 0 to 1.
-    n_threads, progress : optional
-        As of `rbmlib.using`.
+        Increasing from 0 to 1.
 
     Examples
     --------
@@ -211,9 +208,9 @@ def solve_mbar(delta, counts, betas) -> MBARSolution:
 
 
 class Problem:
-    """Samples, counts and temperatures; ``a_k = log N_k - log Z_k`` is solved for.
+    """The equations of MBAR for given samples; the unknowns are ``a_k = log N_k - log Z_k``.
 
-    Temperatures without samples are no members of the denominator; their a_k is -log Z_k.
+    Temperatures without samples are not in the denominator; their a_k is -log Z_k.
     """
 
     def __init__(self, delta, counts, betas):
@@ -233,7 +230,7 @@ class Problem:
         return float_sums.moments(*of, self.betas[states], a, member, second)
 
     def _start(self) -> np.ndarray:
-        """Log Z by the trapezoidal rule, as if the samples lay evenly ordered in temperature."""
+        """Return a guess by the trapezoidal rule, as if slopes were sorted by temperature."""
         order = np.sort(self.delta)
         position = (np.cumsum(self.counts) - 0.5 * self.counts) / self.counts.sum()
         means = order[np.minimum((position * order.size).astype(int), order.size - 1)]
@@ -241,9 +238,9 @@ class Problem:
         return self.log_counts - log_z
 
     def _newton(self) -> None:
-        """Newton with halved steps where a step does not descend; the first member is fixed.
+        """Run Newton's method with the first unknown fixed, and halve steps that do not descend.
 
-        A self-consistent step, which always descends, stands in where Newton's matrix is singular.
+        If the Hessian is singular, take a self-consistent step, which always descends.
         """
         states = self.member
         a, wanted = self.a[states], self.counts[states]
@@ -271,7 +268,7 @@ class Problem:
         self.a[states] = a
 
     def _empty_states(self) -> None:
-        """Z of temperatures without samples: they are in no denominator, so one step is exact."""
+        """Set the unknowns of temperatures without samples, by one exact step."""
         known = self.member
         log_z = self.log_counts - self.a
         self.a[~known] = -np.interp(self.betas[~known], self.betas[known], log_z[known])
@@ -280,23 +277,23 @@ class Problem:
             self.a[~known] -= np.log(first[~known])
 
     def covariance(self) -> np.ndarray | None:
-        """Theta of Shirts & Chodera, eq. (D6), with the root of W'W for W; None: not connected."""
+        """Return Theta (Shirts & Chodera, eq. D6, with the root of W'W); None if not connected."""
         per_sample = self.products / np.outer(*2 * [np.exp(self.log_counts)])
         squares, vectors = eigh(per_sample)
         root = vectors * np.sqrt(np.maximum(squares, 0)) @ vectors.T
         gap, vectors = eigh(np.eye(len(root)) - root * self.counts @ root)
         if not np.isfinite(gap).all() or (gap.size > 1 and gap[1] < 1e-13):
             return None
-        half = root @ vectors[:, 1:] / np.sqrt(gap[1:])  # the first gap, 0, is the free constant
+        half = root @ vectors[:, 1:] / np.sqrt(gap[1:])  # the first gap is 0: the free constant
         theta = half @ half.T
         return theta - theta[:1] - theta[:, :1] + theta[0, 0]
 
     def influences(self, temperature) -> np.ndarray:
-        """How much each sample moves log Z_K - log Z_1, to first order; they sum to 0.
+        """Return the first-order change of log Z_K - log Z_1 by each sample; their sum is 0.
 
-        A sample at temperature l adds ``psi = W - e_l`` to the gradient, and so moves a by
-        -H**-1 psi; log Z_k = log sum_n omega_k(Delta_n), with ``omega_k = exp(a_k + beta_k Delta)
-        / D / N_k``, moves by omega_k itself and by -q_k da, with ``q_k = sum_n omega_k W``.
+        A sample at temperature l adds ``psi = W - e_l`` to the gradient and moves a by -H**-1 psi.
+        With ``omega_k = exp(a_k + beta_k Delta) / D / N_k``, log Z_k = log sum_n omega_k(Delta_n)
+        changes by omega_k itself and by -q_k da, where ``q_k = sum_n omega_k W``.
         """
         states, n_k = self.member, np.exp(self.log_counts)
         q = (self.products[-1] / n_k[-1] - self.products[0] / n_k[0])[states]
@@ -319,7 +316,7 @@ class Problem:
 
 
 def _newton_step(first, products, wanted) -> np.ndarray | None:
-    """-H**-1 gradient, with the first entry fixed; None if H is not positive definite."""
+    """Return -H**-1 gradient with the first entry fixed; None if H is not positive definite."""
     if first.size == 1:
         return np.zeros(1)
     hessian = np.diag(first) - products

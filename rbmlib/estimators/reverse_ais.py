@@ -1,12 +1,12 @@
 """Reverse annealed importance sampling: log Z from above.
 
-From x_K ~ p_K the path is run backwards, x_{k-1} from x_k by the transition of beta_{k-1}, and
+From x_K ~ p_K, the transition at beta_{k-1} takes x_k to x_{k-1}, down to the base. Let
 
     R = log Z_0 + sum_k [log p*_{beta_k}(x_k) - log p*_{beta_{k-1}}(x_k)].
 
-exp(-R) is an AIS weight of the reversed path, from the target to the base, so that
-E[exp(-R)] = 1 / Z. By Jensen E[R] >= log Z, and -log mean exp(-R) >= log Z in expectation; both
-hold for exact samples of the model only. (Taking log mean exp(+R) instead bounds nothing.)
+exp(-R) is an AIS weight of the reversed path, from the target to the base: E[exp(-R)] = 1 / Z. By
+Jensen's inequality, E[R] >= log Z, and -log mean exp(-R) >= log Z in expectation. Both bounds need
+exact samples of the target. (log mean exp(+R) is not a bound.)
 """
 
 from collections.abc import Callable
@@ -34,32 +34,32 @@ def reverse_ais(
 ) -> Estimate:
     """Estimate log Z from above by annealing from the target back to the base.
 
-    `mean_log_z` is the mean of R; `log_z` the tighter ``-log mean exp(-R)``, whose error bar needs
-    a large ESS. From anything but exact samples the bound is only as good as they are.
+    `mean_log_z` is the mean of R, and `log_z` is the tighter ``-log mean exp(-R)``, whose error bar
+    needs a large ESS. Both are bounds only if the initial states are exact samples.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1, such as ``rl.schedules.linear(1000)``.
     n_chains : int
-        Independent chains.
+        Number of independent chains.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     start : {"auto", "exact", "chains"} or array (n_chains, n_visible)
-        Where the chains begin: exact draws of the target (models with at most 22 units in one
-        layer); long chains elsewhere: chains annealed forward along ``betas``, resampled by
-        their weights, then moved ``n_burn_in`` sweeps at beta = 1; or states of your own.
-        "auto" takes exact draws where it can. ``settings["start"]`` says which it was. Flagged
-        where few of the chains annealed forward carry their weight.
+        Initial states. "exact" takes exact draws of the target, for example of models with at most
+        22 units in one layer. "chains" anneals chains forward along ``betas``, resamples them by
+        their weights, and moves them for ``n_burn_in`` sweeps at beta = 1; the estimate is
+        inconclusive if the ESS of these weights is small. "auto" takes exact draws if possible,
+        else "chains". An array holds your own states. ``settings["start"]`` records the choice.
     n_burn_in : int
-        Sweeps of chains begun elsewhere that are not used.
+        Number of sweeps at beta = 1 for the start "chains".
 
     Returns
     -------
     Estimate
-        ``states`` are where the chains begin.
+        `states` holds the initial states of the chains.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def reverse_ais(
 
 
 class Start(NamedTuple):
-    """States to begin from, in words where they come from, and whose descendants they are."""
+    """Initial states, their origin in words, and the indices of their ancestors."""
 
     states: np.ndarray
     words: str
@@ -103,7 +103,7 @@ class Start(NamedTuple):
 
 
 def checked_start(path, start, n_chains: int):
-    """States that were given, or "exact" or "chains"."""
+    """Check ``start``, and return the given states, "exact" or "chains"."""
     if isinstance(start, (np.ndarray, list)):
         return given_states(path, start, n_chains)
     if not (isinstance(start, str) and start in STARTS):
@@ -124,21 +124,23 @@ def checked_start(path, start, n_chains: int):
 
 
 def begin(path, start, n_chains: int, rng, n_burn_in: int, forward: Callable) -> Start:
-    """States at beta = 1. Where they are "chains", ``forward()`` says what to resample: annealed
-    states, their log-weights, and the stream of those that are drawn."""
+    """Return initial states at beta = 1.
+
+    For "chains", ``forward()`` returns annealed states, their log-weights, and their stream.
+    """
     if not isinstance(start, str):
         return Start(start, "given")
     if start == "exact":
         return Start(path.at(1.0).exact_samples(n_chains, rng), "exact samples")
     v, log_weights, stream = forward()
     ancestors = resampled(log_weights, rng)
-    v = sweep(path, v[ancestors], 1.0, n_burn_in, stream)  # copies of one chain part
+    v = sweep(path, v[ancestors], 1.0, n_burn_in, stream)  # separate copies of the same chain
     words = f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1"
     return Start(v, words, ancestors, summarise_log_weights(log_weights).ess)
 
 
 def resampled(log_weights, rng, n: int | None = None) -> np.ndarray:
-    """Indices of ``n`` chains (default: all) drawn in proportion to their weights, systematic."""
+    """Return indices of ``n`` chains (default: all) from systematic resampling."""
     weights = np.exp(log_weights - log_weights.max())
     n = weights.size if n is None else n
     places = (np.arange(n) + rng.random()) / n

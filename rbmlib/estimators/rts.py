@@ -1,12 +1,11 @@
 """Rao-Blackwellised tempered sampling (Carlson, Stinson, Pakman & Paninski 2016).
 
 Chains of simulated tempering visit beta_k with probability q_k ~ r_k Z_k / Z^_k (eq. 8), where Z^
-are the estimates they run with. The mean of q(k | x) over their states, c_k (eq. 9), estimates
-q_k, so that Z^_k c_k r_0 / (c_0 r_k) estimates Z_k (eq. 12). Its error comes from the spread of c
-over independent chains (appendix B). That spread cannot see what all chains have in common, the
-Z^ they started with: so the estimate is flagged unless chains have been from end to end of the
-ladder several times, and unless chains, blocks of time, halves of the run, and chains begun at
-either end agree.
+are preliminary estimates. The mean c_k of q(k | x) over the states (eq. 9) estimates q_k, so
+Z^_k c_k r_0 / (c_0 r_k) estimates Z_k (eq. 12). The error bar comes from the spread of c over
+independent chains (appendix B), and misses errors from Z^, which all chains share. The estimate is
+therefore inconclusive unless the chains make several round trips of the ladder, and unless chains,
+blocks of time, halves of the run, and chains started at either end agree.
 """
 
 from typing import Any
@@ -22,9 +21,9 @@ from ..sampling.sample import drawn_given
 from . import estimator
 
 PILOT_STEPS = 4000
-TRIPS = 5.0  # round trips of a chain for which sweeps are planned: 2 are asked
-BLOCKS, UNUSED = 20, 2  # of time: a tenth of the sweeps after a pilot is not used
-EMPTY = 0.1  # added to each bin where beta is only counted (section 4.3)
+TRIPS = 5.0  # planned round trips of a chain; the check requires 2
+BLOCKS, UNUSED = 20, 2  # blocks of time, and how many of them are discarded
+EMPTY = 0.1  # pseudo-count of each beta if betas are counted (section 4.3)
 
 
 @estimator
@@ -41,42 +40,42 @@ def rts(
 ) -> Estimate:
     """Estimate log Z by Rao-Blackwellized tempered sampling (Carlson et al. 2016, eq. 12).
 
-    Chains of simulated tempering give log Z by the distribution of beta given their states.
+    The probabilities of beta given the states of simulated tempering give log Z. The estimate is
+    consistent. Its bias (eq. 15) has no definite sign; ``details["bias"]`` records the bias, which
+    is not subtracted. `Estimate.states` is the `TemperedSample`, which other estimators can use.
 
-    Consistent, with a bias of no definite sign (eq. 15, in ``details["bias"]``, not subtracted).
-    ``states`` of the estimate is the `TemperedSample`, for other estimators.
-
-    Chains begin with Z^ from an annealing run of 4,000 steps, half of them at beta = 0 with draws
-    of the base, half at beta = 1 with annealed states; the first tenth of their sweeps is not used.
+    An annealing run of 4,000 steps gives the preliminary Z^. Half of the chains start at beta = 0
+    from draws of the base, half at beta = 1 from annealed states. The first tenth of the sweeps is
+    discarded.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,), optional
-        Rising from 0 to 1. By default four to each standard deviation of the slope, as 100
-        chains annealed in 1,000 steps say.
+        Increasing from 0 to 1. By default, four betas per unit of path length (the integral of the
+        standard deviation of the slope), as measured on 100 chains annealed in 1,000 steps.
     n_chains : int
-        Independent chains.
+        Number of independent chains.
     n_sweeps : int, optional
-        By default those in which a chain goes from end to end of the betas and back 5 times, 2,000
-        or more, as 100 chains say that are tempered for up to 2,000 sweeps. Where that takes more
-        than 30,000 a `ConvergenceWarning` says how many before the run begins, which then has
-        2,000. What the pilots saw is in ``details["planned"]``. A run given the betas and sweeps
-        that they chose, with the same seed, has the same bits.
+        By default, the number of sweeps in which a chain makes five round trips over the betas, but
+        at least 2,000. A pilot of 100 chains and up to 2,000 sweeps measures the time of a round
+        trip. If more than 30,000 sweeps are needed, a `ConvergenceWarning` says how many, and the
+        run makes 2,000. ``details["planned"]`` holds the results of the pilots. A run with the same
+        seed, and with the betas and sweeps that the pilots chose, gives the same bits.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     prior : array (K,), optional
-        r_k > 0, how often each of the betas is to be visited; uniform by default.
+        Target frequencies r_k > 0 of the betas; uniform by default.
     rao_blackwell : bool
-        False: count the betas drawn, 0.1 added to each bin, instead of averaging q(k | x).
+        Whether to average q(k | x). If False, sampled betas are counted, plus 0.1 for each beta.
     record_every : int
-        Every how many sweeps a state is kept in `Estimate.states`.
+        Number of sweeps between recorded states in `Estimate.states`.
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        Estimate of log Z (nats), with its error bar and checks.
 
     Examples
     --------
@@ -93,21 +92,21 @@ def rts(
 
 @estimator
 def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: int = 0) -> Estimate:
-    """Estimate log Z by `rts` from a given tempered sample, without its first ``skip`` blocks.
+    """Estimate log Z by RTS from a given tempered sample.
 
     Parameters
     ----------
     sample : TemperedSample
-        Of `rbmlib.simulated_tempering` or `rbmlib.parallel_tempering`, two chains or more.
+        From `rbmlib.simulated_tempering`, with two or more chains.
     rao_blackwell : bool
-        Average the probabilities of the betas (True), or count those drawn.
+        Whether to average the probabilities of the betas or count the sampled betas.
     skip : int
-        The first blocks of time, which are not used (`simulated_tempering` keeps ``n_blocks``).
+        Number of discarded initial blocks of time (a sample has ``n_blocks``).
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        Estimate of log Z (nats), with its error bar and checks.
 
     Examples
     --------
@@ -128,7 +127,7 @@ def rts_of_sample(sample: TemperedSample, *, rao_blackwell: bool = True, skip: i
 
 
 def _estimate(sample, rao_blackwell, skip, about, settings) -> Estimate:
-    """Eq. (9) and (12), and what each chain moves log Z by (appendix B)."""
+    """Return the estimate of eqs. (9) and (12), with the influences of appendix B."""
     sums = (sample.mixed if rao_blackwell else sample.visited)[skip:]
     sweeps = sample.block_sweeps[skip:]
     blocks = sums[:, :, 0] / sweeps[:, None, None]  # shares of time (n_blocks, n_chains, K)
@@ -152,7 +151,7 @@ def _estimate(sample, rao_blackwell, skip, about, settings) -> Estimate:
 
 
 def updated(log_z_path, prior, c) -> np.ndarray:
-    """Eq. (12), in logarithms."""
+    """Return log Z updated by eq. (12)."""
     change = np.log(c) - np.log(prior)
     return log_z_path + change - change[0]
 
@@ -161,17 +160,17 @@ def updated(log_z_path, prior, c) -> np.ndarray:
 
 
 def checked_sample(sample, meaning="a TemperedSample of rl.simulated_tempering", name="sample"):
-    """A sample of two chains or more: their spread is the error bar."""
+    """Raise an error if the sample has fewer than two chains, because it has no error bar."""
     checks.instance(name, sample, TemperedSample, meaning)
     if sample.n_chains < 2:
         raise ValueError(f"{name} holds 1 chain: expected 2 or more, for the error bar")
 
 
 def checked_skip(skip, n_blocks: int) -> int:
-    """Blocks of time not used: some must be left."""
+    """Return the number of discarded blocks of time, if at least one block remains."""
     skip = checks.count("skip", skip, 0)
     if skip >= n_blocks:
-        meaning = f"{n_blocks - 1} blocks of time at most, as the sample has {n_blocks}"
+        meaning = f"{n_blocks - 1} blocks of time at most, because the sample has {n_blocks}"
         raise ValueError(f"skip is {skip}: expected {meaning}")
     return skip
 
@@ -182,10 +181,10 @@ def checked_skip(skip, n_blocks: int) -> int:
 def tempered(
     method, path, betas, n_chains, n_sweeps, rng, prior=None, record_every=1, per_length=PER_LENGTH
 ) -> tuple[TemperedSample, dict[str, Any]]:
-    """A sample of simulated tempering, and what there is to say of how it was begun.
+    """Return a sample of simulated tempering, and details of its pilots.
 
-    Betas and sweeps that were not given (None) are planned. ``record_every`` may be a function of
-    the number of sweeps.
+    Pilots plan betas and sweeps that are None. ``record_every`` may be a function of the number of
+    sweeps.
     """
     n_chains = checks.count("n_chains", n_chains, 2)
     if not callable(record_every):

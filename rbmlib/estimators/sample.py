@@ -1,4 +1,4 @@
-"""States of a model: exact where its states can be counted, else from tempered chains."""
+"""Draws from a model: exact if its states can be enumerated, else from tempered chains."""
 
 import math
 from typing import NamedTuple
@@ -16,20 +16,20 @@ from .exact import known
 from .rts import rts
 
 N_CHAINS = 100
-AT_TOP = 0.5  # share of their time that chains spend at the model itself
-PER_TRIP = 4  # times that chains are looked at while one goes from end to end and back
-MOST_LOOKS = 100  # as many as are needed, times this
+AT_TOP = 0.5  # share of time that chains spend at beta = 1
+PER_TRIP = 4  # draws of states in each round trip of a chain
+MOST_LOOKS = 100  # limit of draws, relative to the number needed
 
 
 class Draws(NamedTuple):
-    """States of a model, and where they come from."""
+    """States of a model, and the run that drew them."""
 
     states: np.ndarray  # (n_samples, n_visible)
-    run: Estimate | None  # the tempered chains that went on to these states; None: exact draws
+    run: Estimate | None  # of the tempered chains; None for exact draws
 
     @property
     def exact(self) -> bool:
-        """Whether the states are independent and exactly of the model."""
+        """Whether the states are independent and exact draws."""
         return self.run is None
 
     def __repr__(self) -> str:
@@ -45,10 +45,10 @@ class Draws(NamedTuple):
 def sample(rbm, n_samples: int, rng=None) -> Draws:
     """Draw states of the visible units.
 
-    Where a layer has at most 2**22 states, where log Z is known, and of leaky models (see
-    `RBM.exact_samples`) the states are independent and exact. Otherwise 100 chains of simulated
-    tempering are run as by `rbmlib.rts`, and then looked at four times a round trip: the states of
-    those that are at beta = 1 are taken. Neighbours in time are not independent.
+    The states are independent and exact if a layer has at most 2**22 states, if log Z is known, or
+    if the model is leaky (see `RBM.exact_samples`). Otherwise, 100 chains of simulated tempering
+    run as in `rbmlib.rts`, and the states of the chains at beta = 1 are taken four times in each
+    round trip. Successive states of a chain are correlated.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
     Returns
     -------
     Draws
-        ``states`` (n_samples, n_visible); ``exact``; ``run``, the `Estimate` of tempered chains,
-        whose ``converged`` and checks say how well they mix, as a `ConvergenceWarning` does.
+        ``states`` (n_samples, n_visible); ``exact``; and ``run``, the `Estimate` of the tempered
+        chains. Its checks show how well the chains mix; a `ConvergenceWarning` names failed checks.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def sample(rbm, n_samples: int, rng=None) -> Draws:
 
 
 def tempered(model, n_samples: int, rng) -> Draws:
-    """Draws from chains of simulated tempering, which are at the model half of their time."""
+    """Draw from chains of simulated tempering that spend half of their time at beta = 1."""
     path = GeometricPath(model)
     run = rts(path, n_chains=N_CHAINS, rng=rng)
     top = run.betas.size - 1
@@ -90,7 +90,7 @@ def tempered(model, n_samples: int, rng) -> Draws:
             path, run.betas, run.log_z_path, N_CHAINS, gap, rng, prior=prior, start=chains,
             record_every=gap, n_blocks=1,
         )  # fmt: skip
-        if look:  # before that they were at all temperatures alike
+        if look:  # at first, chains are at all betas alike
             found.append(chains.states[chains.index == top])
         if sum(map(len, found)) >= n_samples:
             states = np.concatenate(found)[:n_samples]

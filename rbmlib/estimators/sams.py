@@ -1,16 +1,16 @@
 """Self-adjusted mixture sampling (Tan 2017): simulated tempering that adjusts its own log Z.
 
 Simulated tempering (`sampling.sample`) draws beta_k given a state x with probability
-``w_k(x) ~ p*_k(x) pi_k / exp(zeta_k)``. Where zeta is right, log Z up to a constant, beta_k is
-drawn with probability pi_k; so whenever beta_k is seen zeta_k is raised, and stochastic
-approximation with gains that fall finds log Z (Tan 2017, eq. 9, 12):
+``w_k(x) ~ p*_k(x) pi_k / exp(zeta_k)``. If zeta equals log Z up to a constant, beta_k is drawn with
+probability pi_k. Stochastic approximation with decreasing gains finds this zeta, because each visit
+to beta_k raises zeta_k (Tan 2017, eq. 9, 12):
 
-    zeta_k <- zeta_k + min(gain, pi_k) / pi_k * share_k,     then less zeta_0,
+    zeta_k <- zeta_k + min(gain, pi_k) / pi_k * share_k,     then subtract zeta_0,
 
-``share_k`` being how many of the chains are at beta_k, or the mean of w_k(x) over them. A gain that
-falls as 1/t in the end gives, for sweeps that forget their past, the least variance that any
-stochastic approximation has. Chains that adjust the same zeta are not independent. So they run in
-groups, each with a zeta and a pilot of its own, whose spread is the error bar.
+where ``share_k`` is the share of the chains at beta_k, or the mean of w_k(x) over the chains. If
+successive sweeps are independent, a gain that finally falls as 1/t gives the least variance of any
+stochastic approximation. Chains that adjust the same zeta are not independent, so they run in
+groups, each with its own zeta and pilot. The spread of the groups is the error bar.
 """
 
 from dataclasses import replace
@@ -33,10 +33,10 @@ from . import estimator
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")
 PILOT_STEPS, N_RECORDED = 4000, 50
-TRIPS = 8.0  # round trips of a chain for which sweeps are planned: 2 are asked of the second half
+TRIPS = 8.0  # planned round trips of a chain; the check requires 2 in the second half
 OF_GAINS = 0.7  # share of the sweeps whose gain is 1/t
-LEAST_VISITED = 0.5  # of its share, in the second half
-FALSE_ALARM = 0.0027  # of a comparison of groups: that of three standard errors
+LEAST_VISITED = 0.5  # least visits of a beta in the second half, relative to its prior share
+FALSE_ALARM = 0.0027  # probability beyond three standard errors of a normal distribution
 
 
 @estimator
@@ -57,41 +57,42 @@ def sams(
 ) -> Estimate:
     """Estimate log Z by self-adjusted mixture sampling (Tan 2017, algorithm 4).
 
-    Consistent, with a bias of no definite sign: it bounds nothing.
+    The estimate is consistent. Its bias can have either sign, so it is not a bound.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains, n_groups : int
-        Chains in all, and independent groups of them, 2 or more: each adjusts a log Z of its own.
+        Numbers of chains in all, and of independent groups (2 or more) that adjust their own log Z.
     n_sweeps : int, optional
-        With an update of log Z after each. By default those in which a chain goes round 8 times.
+        Number of sweeps, each followed by an update of log Z. By default, planned as in
+        `rbmlib.rts`, but for 8 round trips.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     start : {"pilot", "plain"}
-        "pilot": each group takes log Z from its own annealing run of 4,000 steps; every second
-        group begins at beta = 1, with its annealed states. "plain": log Z equal at all betas,
-        chains at 0, as Tan starts.
+        "pilot" takes log Z of each group from its own annealing run of 4,000 steps, and every
+        second group starts at beta = 1 from the annealed states. "plain" starts all chains at
+        beta = 0 with equal log Z at all betas, as Tan does.
     t_0, exponent : int, float
-        Sweeps of the first stage (default: three tenths of all), and the exponent of its gain:
-        see `gain_sequence`. A large gain drives chains through the temperatures.
+        Number of sweeps of the first stage (default: 30% of all), and the exponent of its gain
+        (see `gain_sequence`). A large gain drives chains through the temperatures.
     jump : {"global", "local"}
-        beta is drawn anew from all K, or moves to a neighbour (or stays).
+        Whether beta is drawn from all K values, or moves to a neighbour or stays.
     rao_blackwell : bool
-        Update with probabilities (eq. 12; of the neighbours and of staying if local), or
-        with the beta drawn (eq. 9).
+        Whether to update with probabilities (eq. 12; for local jumps, those of staying and of the
+        neighbours) or with the sampled beta (eq. 9).
     prior : array (K,), optional
-        r_k > 0, how often each of the betas is to be visited; uniform by default.
+        Target frequencies r_k > 0 of the betas; uniform by default.
 
     Returns
     -------
     Estimate
-        ``log_weights`` (n_groups,) are the groups' log Z; ``trace["log_z"]`` (n_recorded,
-        n_groups) how they got there, after ``trace["sweeps"]``. Checks are of the second half. Of
-        planned sweeps the standard error also holds ``details["memory"]``: see `with_memory`.
+        `log_weights` (n_groups,) holds log Z of the groups, and ``trace["log_z"]`` (n_recorded,
+        n_groups) its history at ``trace["sweeps"]``. The checks use the second half of the run. If
+        sweeps are planned, the standard error includes ``details["memory"]`` (see `with_memory`).
 
     Examples
     --------
@@ -104,7 +105,7 @@ def sams(
     >>> again.log_z == estimate.log_z
     True
     """
-    gain_sequence(1, 0 if t_0 is None else t_0, exponent)  # refused before a pilot, if at all
+    gain_sequence(1, 0 if t_0 is None else t_0, exponent)  # may raise, before a pilot runs
     options = {"prior": prior, "start": start, "jump": jump}
     options |= {"n_groups": n_groups, "mixed": rao_blackwell}
     groups, plan = planned_groups("sams", path, betas, n_chains, n_sweeps, rng, **options)
@@ -121,10 +122,10 @@ def sams(
 
 
 def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndarray:
-    """Tan's two-stage gain at t = 1 to ``n_sweeps``.
+    """Return Tan's two-stage gain for t = 1 to ``n_sweeps``.
 
-    ``t**-exponent`` up to t_0, then ``1 / (t - t_0 + t_0**exponent)``; with ``t_0 = 0`` it is 1/t.
-    The update takes the lesser of it and pi_k (eq. 15).
+    The gain is ``t**-exponent`` up to t_0, then ``1 / (t - t_0 + t_0**exponent)``. With
+    ``t_0 = 0`` it is 1/t. The update uses the smaller of the gain and pi_k (eq. 15).
 
     Examples
     --------
@@ -145,9 +146,9 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
 
 
 def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, **options):
-    """Groups of chains, and the `Plan` of betas and sweeps: from pilots where they are None."""
+    """Return groups of chains, and the `Plan` of betas and sweeps (from pilots if None)."""
     source = checks.generator(rng)
-    check_groups(n_chains, **options)  # all is checked before a pilot begins
+    check_groups(n_chains, **options)  # check all arguments before a pilot runs
     plan = planned(method, path, betas, n_sweeps, source, trips=TRIPS, prior=prior)
     return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
 
@@ -157,17 +158,17 @@ def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
     if n_chains % n_groups:
         next_one = n_groups * -(-n_chains // n_groups)
         meaning = f"a multiple of n_groups, {n_groups}, such as {next_one}"
-        raise ValueError(f"n_chains is {n_chains}: expected {meaning}: groups are of equal size")
+        raise ValueError(f"n_chains is {n_chains}: expected {meaning}, for equal groups")
     checks.one_of("start", start, STARTS)
     checks.one_of("jump", jump, JUMPS)
 
 
 class Groups:
-    """Groups of chains on their way, each with its own estimates of log Z.
+    """Groups of chains, each with its own estimates of log Z.
 
-    ``log_z`` (n_groups, K) are these estimates, log Z of the base taken off; ``visits`` (n_groups,
-    K) of each beta and ``round_trips`` (n_chains,) are counted since `forget`; ``at_top``
-    (n_groups,) says which groups began at beta = 1; ``history`` and ``sweeps`` are what was noted.
+    ``log_z`` (n_groups, K) holds these estimates, without log Z of the base. ``visits`` (n_groups,
+    K) of each beta and ``round_trips`` (n_chains,) are counted since `forget`. ``at_top``
+    (n_groups,) says which groups started at beta = 1. `note` fills ``history`` and ``sweeps``.
     """
 
     def __init__(
@@ -198,7 +199,7 @@ class Groups:
         self.forget()
 
     def forget(self) -> None:
-        """Count visits and round trips from here; the log Z of now are those of halfway."""
+        """Restart the counts of visits and round trips, and store log Z as that of halfway."""
         self.half = self.log_z[:, -1].copy()
         self.visits = np.zeros(self.log_z.shape, np.int64)
         self._passages = np.zeros(self.n_chains, np.int64)
@@ -209,24 +210,24 @@ class Groups:
         return self._passages / 2
 
     def advance(self, gains) -> None:
-        """Sweeps, each followed by draws of beta and an update: ``gains`` (n_groups, n_sweeps)."""
+        """Run sweeps, each followed by draws of beta and an update; ``gains`` (n_groups, n)."""
         state = Adjusted(self.log_z, self.visits, self._passages, self._last_end)
         way = self.path, self.v, self.index, self.betas, gains, self.rule
         self.v = adapt(*way, state, self.stream, self.conditional)
 
     def note(self, sweep: int, halfway: int) -> None:
-        """Keep where log Z is after so many sweeps; what was counted is forgotten halfway."""
+        """Record log Z after this sweep, and restart the counts halfway."""
         self.history.append(self.log_z[:, -1].copy())
         self.sweeps.append(int(sweep))
         if sweep == halfway:
             self.forget()
 
     def estimate(self, method: str, plan: Plan | None, settings: dict, details=None) -> Estimate:
-        """Mean of the groups' log Z, its standard error from their spread, and flags."""
+        """Return the mean log Z of the groups; their spread is the error bar."""
         base, n = self.path.log_z_base, self.n_groups
         values, errors = self.log_z[:, -1] + base, self.log_z.std(axis=0, ddof=1) / np.sqrt(n)
         error = float(values.std(ddof=1) / np.sqrt(n))
-        # log Z is linear in beta where nothing is random
+        # log Z is linear in beta if nothing is random
         straight = np.allclose(self.log_z, self.log_z[:, -1:] * self.betas, atol=1e-12)
         trace = {"std_error": errors, "occupation": self.visits.sum(axis=0) / self.visits.sum()}
         trace |= {"sweeps": np.array(self.sweeps), "log_z": np.array(self.history) + base}
@@ -246,15 +247,14 @@ class Groups:
         return with_memory(run, plan) if plan else run
 
     def checks(self) -> list[Check]:
-        """Of the second half: round trips, the beta least visited, the drift of log Z; and whether
-        groups begun at either end agree."""
+        """Check round trips, the least visited beta, drift, and agreement of the two starts."""
         occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
         least, drift = (occupation / self.rule.prior).min(), value(values - self.half)
 
         def limit(freedom):
             return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
 
-        rarest = "visits of the least visited beta, of its share,"
+        rarest = "visits of the least visited beta, relative to its share,"
         found = [
             round_trips(self.round_trips.mean()),
             Check(rarest, bool(least >= LEAST_VISITED), float(least), LEAST_VISITED),
@@ -268,9 +268,9 @@ class Groups:
 
 
 def with_memory(run: Estimate, plan: Plan) -> Estimate:
-    """With the error of what a planned run still remembers: a round trip over the sweeps of 1/t.
+    """Add the error due to memory: sweeps of a round trip, relative to those with gain 1/t.
 
-    Where gains are large log Z follows slow chains, and groups share the bias that this leaves.
+    While gains are large, log Z follows slow chains, and all groups share the resulting bias.
     """
     each = plan.details.get("planned", {}).get("sweeps_a_trip", 0.0)
     if not (run.converged and each and run.std_error > 0):

@@ -1,17 +1,17 @@
 """TAP: a deterministic expansion of log Z in the couplings (Thouless, Anderson & Palmer 1977).
 
-The Legendre transform of log Z, a function of the magnetisations m = E[v], E[h], expanded in W
-(Plefka 1982; Georges & Yedidia 1991), is for two layers without couplings inside them
+The Legendre transform of log Z is a function of the magnetisations m = E[v], E[h]. For two layers
+without couplings inside them, its expansion in W (Plefka 1982; Georges & Yedidia 1991) is
 
     Gamma(m) = -S(m) - b m_v - a m_h - sum_n 1/n! kappa_n(m_v) W^n kappa_n(m_h)    (n <= order)
 
-with W^n element by element, S the entropy of independent bits and kappa_n the n-th cumulant of
-one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, 2 TAP, 3 its next term; beyond,
-other diagrams enter. This is eq. (14) of the report, whose a and b are our b and a. Stationary
-points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
+where W^n is the element-wise power, S the entropy of independent bits, and kappa_n the n-th
+cumulant of one bit: m, m(1-m), m(1-m)(1-2m). Order 1 is naive mean field, order 2 is TAP, and order
+3 adds the next term; higher orders need other diagrams. This is eq. (14) of Wang's report, with a
+and b exchanged. Stationary points satisfy its eqs. (15) and (16), and there log Z ~ -Gamma.
 
-Where couplings are strong the series does not converge: on some trained models every start of TAP2
-leads to a minimum that is tens of nats too high, and only the other orders tell.
+The series does not converge for strong couplings. On some trained models, every start of TAP2 leads
+to an estimate of log Z that is tens of nats too high, and only the other orders reveal it.
 """
 
 import math
@@ -31,11 +31,11 @@ from .tap_solvers import Expansion, solve, sweep
 
 ORDERS = ("mean field", "TAP2", "TAP3")
 SOLVERS = ("minimise", "iterate")
-CLOSE = 1.0  # nats by which orders, or one fixed point and all, may differ
-ROUNDING = 1e-9  # of log Z
-EDGE = 0.01  # starts are kept away from 0 and 1
-TRIED = ((60, 2), (24, 6))  # modes as starts: of so many, the lowest, so many sweeps
-N_LOWEST, N_RANDOM = 8, 2  # of these without copies, and of random ones, that are solved
+CLOSE = 1.0  # nats: limit of differences between orders, and between one fixed point and all
+ROUNDING = 1e-9  # relative to log Z
+EDGE = 0.01  # distance of starts from 0 and 1
+TRIED = ((60, 2), (24, 6))  # number of lowest modes, and sweeps from each of them
+N_LOWEST, N_RANDOM = 8, 2  # distinct modes and random states from which to solve
 
 
 @estimator
@@ -58,25 +58,25 @@ def tap(
     rbm : BernoulliRBM
     order : {1, 2, 3}
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     n_starts : int, optional
-        Start from this many random hidden states, with between 1% and all of the units on. By
-        default the starts are the 60 heaviest modes of `rbmlib.find_modes`. After a few sweeps the
-        8 distinct ones of lowest Gamma are solved, and 2 random states. A start that lies a nat or
-        more above a fixed point after 100 sweeps is given up.
+        Number of random hidden states to start from, with between 1% and all of the units on. By
+        default, the starts are 2 random states and 8 of the 60 heaviest modes of
+        `rbmlib.find_modes`: distinct ones with the lowest Gamma after a few sweeps. If Gamma of one
+        of these starts is a nat above a fixed point after 100 sweeps, the start is abandoned.
     starts : array (n_starts, n_visible), optional
         Visible magnetisations in [0, 1] to start from instead, such as images.
     solver : {"minimise", "iterate"}
         "minimise" lowers Gamma layer by layer. At orders 1 and 2 it cannot oscillate, because Gamma
-        is convex in the units of one layer while the other is fixed. "iterate" is eqs. (15) and
-        (16), ``m <- damping m + (1 - damping) sigmoid(...)``. Both end with Newton's method.
+        is convex in the units of one layer while the other is fixed. "iterate" applies eqs. (15)
+        and (16), ``m <- damping m + (1 - damping) sigmoid(...)``. Both end with Newton's method.
     damping : float
         In [0, 1), for "iterate".
     max_sweeps : int
-        Updates of both layers for each start.
+        Largest number of updates of both layers for each start.
     compare : bool
-        Compare the value with the other orders, with the best mean-field bound and with a sum over
-        states, and warn if they refute it.
+        Whether to compare the value with the other orders, with the best mean-field bound and with
+        a sum over states, and to warn if they refute it.
 
     Returns
     -------
@@ -85,12 +85,12 @@ def tap(
         the expansion is not known: order 1 is a lower bound, orders 2 and 3 are no bounds. If TAP2
         and TAP3 differ by nats, neither can be used; if they agree, both may still miss other
         modes. (Without biases TAP3 equals TAP2, so TAP2 is compared with mean field instead.) The
-        verdict is therefore "inconclusive", unless a sum over all states is within a tenth of Z.
+        verdict is "inconclusive", unless a sum over all states agrees to within a tenth of Z.
 
-        ``states`` holds the fixed points, lowest first, and ``trace["free_energy"]``
-        (n_sweeps + 1, n_starts) their history. Of ``details``, "log_z_sum" adds up all fixed
-        points as if each were a separate mode, "solved" says whether every start reached a fixed
-        point, and "orders" holds the value of each order ("mean field": the best lower bound).
+        `states` holds the fixed points, lowest first, and ``trace["free_energy"]`` (n_sweeps + 1,
+        n_starts) the history of Gamma. In ``details``, "log_z_sum" sums all fixed points as if each
+        were a separate mode, "solved" says whether every start reached a fixed point, and "orders"
+        holds the value of each order ("mean field": the best lower bound).
 
     Examples
     --------
@@ -108,7 +108,7 @@ def tap(
     checks.one_of("solver", solver, SOLVERS)
     checks.number("damping", damping, "0 or more, and less than 1", least=0, below=1)
     expansion, values = Expansion.of(rbm, order), {}
-    with threads.blas_threads(1):  # of products this small more threads wait for each other
+    with threads.blas_threads(1):  # in products this small, threads wait for each other
         begin, bound = _starts(rbm, expansion, n_starts, starts, checks.generator(rng))
         ahead = bound is not None
         found, history, n_solved = solve(expansion, begin, solver, damping, max_sweeps, ahead)
@@ -140,9 +140,9 @@ def tap(
 
 
 def _starts(rbm, expansion, n_starts, starts, rng):
-    """Logits (n_starts, n_visible + n_hidden) to start from.
+    """Return logits (n_starts, n_visible + n_hidden) to start from, and a lower bound.
 
-    And the best lower bound on log Z of the modes, where they are sought, or None.
+    The bound on log Z is the best bound of the modes, or None if the starts are not modes.
     """
     if starts is not None:
         return _given(rbm, starts), None
@@ -178,7 +178,7 @@ def _given(rbm, starts):
 
 
 def _orders(rbm, order, found, log_z, bound, max_sweeps):
-    """log Z by each order; the others begin at the lowest fixed point: they cost one start each."""
+    """Return log Z by each order; the other orders start from the lowest fixed point only."""
     begin = np.hstack([found.visible_logit[:1], found.hidden_logit[:1]])
     values = {ORDERS[0]: max(bound, log_z) if order == 1 else bound}
     for other in (2, 3):
@@ -193,17 +193,17 @@ def _orders(rbm, order, found, log_z, bound, max_sweeps):
 
 
 def _compared(order, log_zs, values):
-    """What the orders and the best lower bound say, for the details; a warning if refuted."""
+    """Return details on the orders and the best lower bound, and warn if they refute log Z."""
     log_z, bound = float(log_zs[0]), values[ORDERS[0]]
     apart, more = abs(values["TAP2"] - values["TAP3"]), float(logsumexp(log_zs)) - log_z
     slack = CLOSE if order == 1 else ROUNDING * (1 + abs(log_z))  # mean field may miss a better one
     under = f"the mean-field bound, {bound:.2f}, lies"
     above, found = bound - log_z, [Check(f"{under} below this value", True)]
-    if not above <= 0:  # nor where no mean field was found
+    if not above <= 0:  # also if no mean-field solution was found
         found = [Check(f"{under} above this value by", above <= slack, above, slack, "nats")]
     if order > 1:
         orders = "TAP2 and TAP3 differ by"
-        if apart <= ROUNDING * (1 + abs(log_z)):  # no unit leans to a side: the third term is 0
+        if apart <= ROUNDING * (1 + abs(log_z)):  # the third term is 0
             apart = abs(values["TAP2"] - bound)
             orders = "TAP2, which TAP3 repeats here, and mean field differ by"
         found.append(Check(orders, apart <= CLOSE, apart, CLOSE, "nats"))

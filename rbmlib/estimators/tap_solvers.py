@@ -1,4 +1,4 @@
-"""Gamma, the free energy of `tap`, and its stationary points: by sweeps, then Newton's method.
+"""Find stationary points of Gamma, the free energy of `tap`, by sweeps and Newton's method.
 
 A state x (n_starts, n_visible + n_hidden) holds the logits of the magnetisations of both layers, so
 that 1 - m is as accurate as m.
@@ -14,17 +14,17 @@ from ..context import bar
 from ..numerics import expit, softplus
 
 TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
-# distances from self-consistency where Newton's method is tried, three times at most
+# distances from self-consistency at which Newton's method is tried (three times at most)
 HAND_OVER = np.array([1e-3, 1e-5, 1e-8, 0.0])
-NEAR = 1e-2  # magnetisations within which second derivatives are used again
-SERVES = 3  # they do as long as they divide the gradient by this
-EVERY, FURTHEST = 5, 100.0  # sweeps after which slow starts go further, and how much at most
-PATIENCE, BEHIND = 100, 1.0  # sweeps, nats: later and higher than a fixed point, starts are left
-ALIKE = 1e-6  # largest difference of magnetisations of what is called one fixed point
+NEAR = 1e-2  # largest difference of magnetisations for which second derivatives are reused
+SERVES = 3  # factor by which reused derivatives must reduce the gradient
+EVERY, FURTHEST = 5, 100.0  # sweeps between extrapolations, and their largest factor
+PATIENCE, BEHIND = 100, 1.0  # sweeps, and nats above a fixed point, to abandon a start
+ALIKE = 1e-6  # largest difference of magnetisations of equal fixed points
 
 
 class Cumulants(NamedTuple):
-    """kappa_1 .. kappa_order of independent bits, and their derivatives with respect to m."""
+    """Cumulants 1 to ``order`` of independent bits, and their derivatives with respect to m."""
 
     logits: np.ndarray
     mean: np.ndarray
@@ -43,21 +43,21 @@ class Cumulants(NamedTuple):
         return cls(logits, mean, variance, values[:order], slopes[:order], curvatures[:order])
 
     def energy(self, bias, fields):
-        """-S - bias m - sum_n field_n kappa_n of each unit."""
+        """Return -S - bias m - sum_n field_n kappa_n of each unit."""
         terms = sum(p * k for p, k in zip(fields, self.values, strict=True))
         return self.mean * (self.logits - bias) - softplus(self.logits) - terms
 
     def gradient(self, bias, fields):
-        """Its derivative with respect to m."""
+        """Return the derivative of the energy with respect to m."""
         return self.logits - bias - sum(p * s for p, s in zip(fields, self.slopes, strict=True))
 
     def curvature(self, fields):
-        """m(1-m) times its second derivative: the derivative of `gradient` by the logit."""
+        """Return the derivative of `gradient` with respect to the logit."""
         return 1 - self.variance * sum(p * c for p, c in zip(fields, self.curvatures, strict=True))
 
 
 class Expansion(NamedTuple):
-    """Gamma up to an order; layer 0 is visible, 1 hidden."""
+    """Gamma up to an order; layer 0 is visible, layer 1 hidden."""
 
     biases: tuple[np.ndarray, np.ndarray]
     powers: list  # W^n / n!
@@ -70,7 +70,7 @@ class Expansion(NamedTuple):
         return cls((rbm.visible_bias, rbm.hidden_bias), powers)
 
     def split(self, x):
-        """Views of the two layers."""
+        """Return views of the two layers."""
         n = self.biases[0].size
         return x[..., :n], x[..., n:]
 
@@ -78,25 +78,25 @@ class Expansion(NamedTuple):
         return [Cumulants.of(layer, len(self.powers)) for layer in self.split(x)]
 
     def fields(self, other, layer):
-        """W^n kappa_n / n! of the other layer on the units of this one."""
+        """Return W^n kappa_n / n! of the other layer, for each unit of this layer."""
         powers = (w if layer else w.T for w in self.powers)
         return [k @ w for k, w in zip(other.values, powers, strict=True)]
 
     def free_energy(self, x):
-        """Gamma (n_starts,), nats."""
+        """Return Gamma (n_starts,) in nats."""
         visible, hidden = self.cumulants(x)
         fields = self.fields(visible, 1)
         alone = visible.energy(self.biases[0], [0.0] * len(fields))
         return alone.sum(axis=1) + hidden.energy(self.biases[1], fields).sum(axis=1)
 
     def gradient(self, x):
-        """Derivatives of Gamma with respect to the magnetisations."""
+        """Return the derivatives of Gamma with respect to the magnetisations."""
         both = self.cumulants(x)
         parts = [both[i].gradient(self.biases[i], self.fields(both[1 - i], i)) for i in (0, 1)]
         return np.concatenate(parts, axis=1)
 
     def hessian(self, x):
-        """Of one state: diagonals of both layers, and the block between them."""
+        """Return the Hessian at one state: the diagonals of both layers, and the block between."""
         both = self.cumulants(x[None])
         fields = self.fields(both[1], 0), self.fields(both[0], 1)
         diagonals = [(x.curvature(f) / x.variance)[0] for x, f in zip(both, fields, strict=True)]
@@ -109,12 +109,12 @@ class Expansion(NamedTuple):
 
 
 class FixedPoints(NamedTuple):
-    """Stationary points of Gamma that were found, lowest first."""
+    """Stationary points of Gamma, lowest first."""
 
     free_energy: np.ndarray  # (n_points,) Gamma, nats
     visible: np.ndarray  # (n_points, n_visible) magnetisations
     hidden: np.ndarray  # (n_points, n_hidden)
-    visible_logit: np.ndarray  # their logits: 1 - m without loss
+    visible_logit: np.ndarray  # logits, which keep the digits of 1 - m
     hidden_logit: np.ndarray
     gradient: np.ndarray  # (n_points,) largest derivative of Gamma with respect to one m
     is_minimum: np.ndarray  # (n_points,) bool: a local minimum, else a saddle
@@ -122,14 +122,14 @@ class FixedPoints(NamedTuple):
 
 
 def solve(expansion, x, solver, damping, max_sweeps, ahead=False):
-    """Fixed points from each start, the history of Gamma, and how many starts reached one.
+    """Return the fixed points, the history of Gamma, and how many starts reached a fixed point.
 
-    With ``ahead`` starts that come on slowly are moved further from time to time, and left out
-    in the end if they lie behind those that have arrived.
+    With ``ahead``, slow starts are extrapolated from time to time, and abandoned if they stay above
+    a fixed point.
     """
     n_starts, x, known = len(x), np.array(x), []
     gamma, before, moved = expansion.free_energy(x), x.copy(), np.zeros(n_starts)
-    history, tried = [gamma], np.zeros(n_starts, int)  # how often, by Newton's method
+    history, tried = [gamma], np.zeros(n_starts, int)  # attempts of Newton's method
     arrived, left = np.zeros(n_starts, bool), np.zeros(n_starts, bool)
     with bar(n_starts, "tap") as shown:
         for n_sweeps in range(1, max_sweeps + 1):
@@ -155,10 +155,10 @@ def solve(expansion, x, solver, damping, max_sweeps, ahead=False):
 
 
 def sweep(expansion, x, solver, damping):
-    """Hidden, then visible units updated, as in eqs. (15) and (16).
+    """Update the hidden and then the visible units, as in eqs. (15) and (16).
 
-    Returns the state, Gamma there, and by how much the magnetisations before differed from the
-    right-hand sides: of magnetisations, because logits of -80 where -90 are due do not matter.
+    Returns the state, its Gamma, and the largest difference between magnetisations before the
+    update and the right-hand sides. Logits are not compared, because -80 and -90 are equivalent.
     """
     x, distance, order = x.copy(), 0.0, len(expansion.powers)
     for layer in (1, 0):
@@ -180,7 +180,7 @@ def sweep(expansion, x, solver, damping):
 
 
 def _minimised(units, bias, fields, order):
-    """Logits after a Newton step of each unit, halved until it lowers the unit's energy."""
+    """Return logits after a Newton step of each unit, halved until it lowers the energy."""
     gradient, now = units.gradient(bias, fields), units.energy(bias, fields)
     step = -gradient / np.maximum(units.curvature(fields), 1.0)
     for _ in range(40):
@@ -193,11 +193,11 @@ def _minimised(units, bias, fields, order):
 
 
 def _further(expansion, x, gamma, before, moved):
-    """States, Gamma and the last move, once states have gone on as far as their moves foretell.
+    """Extrapolate the moves of states; return states, Gamma, and lengths of the moves.
 
-    ``before`` is the state some sweeps ago and ``moved`` the length of the move before that: moves
-    that shrink by a factor add up to a geometric sum, whose rest is gone at once, unless Gamma is
-    higher there.
+    ``before`` holds the states some sweeps ago, and ``moved`` the lengths of the moves to them.
+    Moves that shrink by a factor form a geometric series. Its remaining sum is added at once, if
+    this lowers Gamma.
     """
     moves = x - before
     lengths = np.sqrt(sum((layer**2).sum(axis=1) for layer in expansion.split(moves)))
@@ -213,7 +213,7 @@ def _further(expansion, x, gamma, before, moved):
 
 
 def _distinct(expansion, points):
-    """Fixed points that differ, lowest Gamma first."""
+    """Return the distinct fixed points, lowest Gamma first."""
     kept: list[int] = []
     means, n_starts = expit(points), np.zeros(len(points), int)
     for i, mean in enumerate(means):
@@ -245,10 +245,10 @@ def _is_minimum(expansion, x):
 
 
 def _newton(expansion, x, known, n_steps=40):
-    """One state taken to gradient zero, or None if it will not go.
+    """Take one state to a zero of the gradient, or return None if Newton's method fails.
 
-    Derivatives of the second order are used as long as they serve, from those that are ``known``
-    nearby, to which new ones are added.
+    Second derivatives ``known`` from a nearby state are reused while they reduce the gradient; new
+    ones are added to the list.
     """
     gradient = expansion.gradient(x[None])[0]
     best = np.abs(gradient).max()
@@ -262,7 +262,7 @@ def _newton(expansion, x, known, n_steps=40):
         after = slopes.step(gradient, x)
         tried = expansion.gradient(after[None])[0]
         residual = np.abs(tried).max()
-        if not residual < best / 2:  # as small as rounding lets it be, or astray
+        if not residual < best / 2:  # rounding error, or divergence
             if fresh or best <= TOLERANCE:
                 break
             slopes = None
@@ -275,12 +275,12 @@ def _newton(expansion, x, known, n_steps=40):
 
 
 class Slopes(NamedTuple):
-    """Second derivatives of Gamma at one state, and the factors that Newton's method needs."""
+    """Second derivatives of Gamma at one state, factorised for Newton's method."""
 
     mean: np.ndarray  # magnetisations of that state
     visible: np.ndarray  # the diagonal of the visible layer
     block: np.ndarray
-    factors: tuple  # of what is left for the hidden layer once the visible one is eliminated
+    factors: tuple  # of the Schur complement of the visible layer
 
     @classmethod
     def at(cls, expansion, x):
@@ -288,7 +288,7 @@ class Slopes(NamedTuple):
         if not np.isfinite(schur).all():
             return None
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinAlgWarning)  # of singular ones: steps are not finite
+            warnings.simplefilter("ignore", LinAlgWarning)  # if singular, steps are not finite
             factors = lu_factor(schur, overwrite_a=True, check_finite=False)
         return cls(expit(x), visible, block, factors)
 
@@ -296,7 +296,7 @@ class Slopes(NamedTuple):
         return np.abs(self.mean - expit(x)).max() < NEAR
 
     def step(self, gradient, x):
-        """The state after magnetisations were changed so that this gradient would vanish."""
+        """Return the state after a Newton step of the magnetisations."""
         g_v, g_h = gradient[: self.visible.size], gradient[self.visible.size :]
         m_h = lu_solve(self.factors, self.block.T @ (g_v / self.visible) - g_h, check_finite=False)
         m_v = -(g_v + self.block @ m_h) / self.visible
@@ -304,7 +304,7 @@ class Slopes(NamedTuple):
 
 
 def _eliminated(expansion, x):
-    """Diagonal of the visible layer, the block, and what is left once that layer is eliminated."""
+    """Return the diagonal and the block of the visible layer, and its Schur complement."""
     d_v, d_h, block = expansion.hessian(x)
     if d_v.min() > 0:
         scaled = block / np.sqrt(d_v)[:, None]

@@ -1,9 +1,9 @@
 """Thermodynamic integration: log Z_1 - log Z_0 is the integral of the mean slope over beta.
 
-From tempered samples the mean slope at beta_k is that of the states drawn there, or, with all
-states, ``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). The integral
-is then a rule of quadrature, whose error no number of samples removes: two rules on the same slopes
-tell how large it is.
+The mean slope at beta_k is the average over the tempered states drawn there, or over all states,
+``sum_i q(k | x_i) Delta_i / sum_i q(k | x_i)`` (Carlson et al. 2016, eq. 21). A quadrature rule
+gives the integral. More samples do not reduce the error of the rule; comparing rules on the same
+slopes shows its size.
 """
 
 import numpy as np
@@ -15,8 +15,8 @@ from . import estimator
 from .rts import UNUSED, checked_sample, checked_skip, tempered
 
 RULES = ("trapezoid", "riemann", "corrected", "simpson")
-PER_LENGTH = 8  # betas of a planned ladder to one standard deviation of the slope
-RULE_SHARE = 0.75  # of the error of chains: with more than that of the rule, intervals cover 98%
+PER_LENGTH = 8  # betas of a planned ladder per unit of path length
+RULE_SHARE = 0.75  # largest error of the rule / error of chains; above it, intervals cover 98%
 
 
 @estimator
@@ -36,33 +36,33 @@ def ti(
     Parameters
     ----------
     source : TemperedSample or Path
-        Tempered states; or a path, on which they are drawn as by `rbmlib.rts`, given v alone if it
-        has no joint slope, and with betas twice as close by default, for the sake of the rule.
+        Tempered states, or a path on which to draw them as in `rbmlib.rts` (given v alone if the
+        path has no joint slope).
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`, but twice as dense.
     n_chains : int
-        Independent chains.
+        Number of independent chains.
     n_sweeps : int
-        Sweeps of each chain.
+        Number of sweeps of each chain; by default, planned as in `rbmlib.rts`.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     rule : {"trapezoid", "riemann", "corrected", "simpson"}
-        "riemann": right end of each interval. "corrected": the trapezoid rule less
-        ``h^2 / 12`` times the change of the variance of the slope, which is the slope's derivative
-        (Friel, Hurn & Wyse 2014); joint states only.
+        "riemann" uses the right end of each interval. "corrected" is the trapezoid rule minus
+        ``h^2 / 12`` times the change of the variance of the slope, which is the derivative of the
+        mean slope (Friel, Hurn & Wyse 2014); this rule needs joint states.
     rao_blackwell : bool
-        Mean slopes by eq. (21); False: of the states drawn at each beta, empty ones
-        interpolated (``details["empty"]``), which is all that parallel tempering has.
+        Whether to compute mean slopes by eq. (21). If False, or for parallel tempering, they are
+        averages over the states drawn at each beta, interpolated at the ``details["empty"]`` betas
+        without states.
     skip : int
-        The first blocks of time, which are not used (`simulated_tempering` keeps ``n_blocks``).
+        Number of discarded initial blocks of time (a sample has ``n_blocks``).
 
     Returns
     -------
     Estimate
-        The variance is that over chains plus the square of the error of the rule, which is how
-        far it lies from the corrected rule and from Simpson's, whichever is farther
-        (``details["rule_error"]``). Flagged where that exceeds three quarters of the error of the
-        chains.
+        ``details["rule_error"]``, the error of the rule, is the larger of its differences from the
+        corrected rule and from Simpson's rule. Its square is added to the variance over chains. If
+        it exceeds three quarters of the error from chains, the estimate is inconclusive.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def ti(
 
 
 def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) -> Estimate:
-    """The quadrature of the mean slopes, what each chain moves it by, and the rule's own error."""
+    """Return the integral of the mean slopes, with the errors from chains and of the rule."""
     betas, sums = sample.betas, (sample.mixed if rao_blackwell else sample.visited)[skip:]
     slopes = Slopes(sums.sum(axis=0), betas)
     weights = quadrature(betas, "trapezoid" if rule == "corrected" else rule)
@@ -109,7 +109,7 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
     spread = float(chains.std(ddof=1) / np.sqrt(chains.size))
     remedy = "add betas" if rule == "corrected" else "add betas, or use rule='corrected'"
     limit = max(RULE_SHARE * spread, 1e-9)
-    name = f"error of the rule of quadrature ({remedy})"
+    name = f"error of the quadrature rule ({remedy})"
     found = Check(name, bool(error <= limit), error, limit, "nats")
     steps = np.diff(betas)
     along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
@@ -126,8 +126,8 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
 class Slopes:
     """Mean slope at each beta (K,), and the influence of each chain on it (n_chains, K).
 
-    From ``sums`` (n_chains, 3, K). Of a ratio of sums the influence is
-    ``(s_1 - mean s_0) / mean of s_0``. At betas without states both are interpolated.
+    Both come from ``sums`` (n_chains, 3, K), and are interpolated at betas without states. The
+    influence on a ratio of sums is ``(s_1 - mean s_0) / mean of s_0``.
     """
 
     def __init__(self, sums, betas):
@@ -145,35 +145,35 @@ class Slopes:
         return mean @ self.between, (sums[:, power] - mean * sums[:, 0]) / size @ self.between
 
     def variances(self):
-        """Variance of the slope at each beta, and the influence of each chain on it."""
+        """Return the variance of the slope at each beta, and the influence of each chain."""
         square, of_squares = self._moment(2)
         return square - self.mean**2, of_squares - 2 * self.mean * self.of_means
 
 
 def quadrature(betas, rule: str) -> np.ndarray:
-    """Weights of a rule at the betas."""
+    """Return the weights of a quadrature rule at the betas."""
     steps = np.diff(betas)
     if rule == "riemann":
         return np.concatenate([[0.0], steps])
     if rule == "trapezoid":
         return (np.append(steps, 0.0) + np.append(0.0, steps)) / 2
-    from scipy.integrate import simpson  # a tenth of a second to import
+    from scipy.integrate import simpson  # the import takes a tenth of a second
 
     return simpson(np.eye(betas.size), x=betas, axis=1)
 
 
 def correction(betas) -> np.ndarray:
-    """Weights of the variances in the corrected rule: -h^2 / 12 (V_{k+1} - V_k), summed."""
+    """Return the weights of the variances in the corrected rule, -sum h^2 / 12 (V_{k+1} - V_k)."""
     square = np.diff(betas) ** 2 / 12
     return np.append(square, 0.0) - np.append(0.0, square)
 
 
 def rule_error(betas, mean, derivative, value: float) -> float:
-    """How far ``value`` is from the corrected rule and from Simpson's, whichever is farther.
+    """Return the larger difference of ``value`` from the corrected rule and Simpson's rule.
 
-    ``derivative`` (K,) of the mean slope is its variance where states are joint; None: differences
-    of the mean slopes serve. Two betas leave Simpson's rule nothing: there the ends of the slope,
-    between which a monotone one stays, bound the integral.
+    ``derivative`` (K,) of the mean slope is the variance of the slope of joint states, or None for
+    finite differences. With two betas, Simpson's rule equals the trapezoid rule, so ``value`` is
+    compared with the two mean slopes, which bound the integral of a monotone slope.
     """
     others = [quadrature(betas, "simpson") @ mean]
     if derivative is None and betas.size > 2:

@@ -1,9 +1,9 @@
-"""The Wang-Landau algorithm over inverse temperatures, by flat histograms and as 1/t.
+"""The Wang-Landau algorithm over inverse temperatures, with flat histograms and then 1/t gains.
 
-The update of self-adjusted mixture sampling with the beta drawn, and another rule for the gain: it
-is halved whenever the histogram of betas is flat (Wang & Landau 2001). So it falls exponentially
-once chains mix, and the error stays where it was; from the sweep at which it would fall below 1/t,
-1/t is taken instead, with which the error goes on falling (Belardinelli & Pereyra 2007).
+The update is that of self-adjusted mixture sampling with the sampled beta, but the gain is halved
+whenever the histogram of betas is flat (Wang & Landau 2001). Once chains mix, this gain falls
+exponentially, and the error stops falling. From the sweep at which the gain would fall below 1/t,
+the gain is 1/t instead, and the error continues to fall (Belardinelli & Pereyra 2007).
 """
 
 from itertools import pairwise
@@ -16,8 +16,8 @@ from ..results import Estimate
 from . import estimator
 from .sams import planned_groups
 
-CHECK_EVERY = 100  # sweeps between two looks at a histogram
-FLATNESS = 0.8  # share of what is due to a beta by its prior: with less its histogram is not flat
+CHECK_EVERY = 100  # sweeps between checks of the histogram
+FLATNESS = 0.8  # least visits of each beta in a flat histogram, relative to its prior share
 
 
 @estimator
@@ -36,31 +36,31 @@ def wang_landau(
 ) -> Estimate:
     """Estimate log Z by the Wang-Landau algorithm.
 
-    A chain adds ``log f = gain / pi_k`` to log Z_k where it is, divided by the chains of its
-    group. The gain begins at the least pi_k, so that ``log f`` is 1 as usual, and is halved where
-    each beta has 0.8 of the visits that are due to it by its prior. The last gains are in
-    ``details["gain"]`` (n_groups), and how often each was halved in ``details["halvings"]``.
+    A chain at beta_k adds ``log f = gain / pi_k``, divided by the number of chains in its group, to
+    log Z_k. The gain starts at the smallest pi_k, and is halved when every beta has 0.8 of the
+    visits expected from its prior. With a uniform prior, ``log f`` starts at 1, as usual.
+    ``details`` holds the last "gain" and the number of "halvings" of each group.
 
     Parameters
     ----------
     path : Path
-        From a base whose log Z is known to the target, such as ``rl.GeometricPath(rbm)``.
+        Path from a base with known log Z to the target, such as ``rl.GeometricPath(rbm)``.
     betas : array (K,)
-        Rising from 0 to 1, such as ``rl.schedules.linear(1000)``.
+        Increasing from 0 to 1; by default, planned as in `rbmlib.rts`.
     n_chains, n_sweeps, n_groups, start, jump : int, str
-        As in `rbmlib.sams`, as is the estimate.
+        As in `rbmlib.sams`.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, on any number of threads.
+        The same seed gives the same bits on any number of threads.
     one_over_t : bool
-        Take 1/t for the gain, t in sweeps, once a halving has brought it below. Without, the
-        estimate does not converge: its error saturates.
+        Whether to use the gain 1/t, with t in sweeps, once a halving takes the gain below it. If
+        False, the estimate does not converge, because its error saturates.
     prior : array (K,), optional
-        r_k > 0, how often each of the betas is to be visited; uniform by default.
+        Target frequencies r_k > 0 of the betas; uniform by default.
 
     Returns
     -------
     Estimate
-        Of log Z in nats, with its error bar and what was checked.
+        As in `rbmlib.sams`.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def wang_landau(
 
 
 class Halving:
-    """The gain of each group: halved at flat histograms, and 1/t from where that is more."""
+    """Gain of each group: halved at flat histograms, and 1/t once this is larger."""
 
     def __init__(self, n_groups: int, prior, one_over_t: bool):
         self.prior, self.one_over_t = prior, one_over_t
@@ -99,7 +99,7 @@ class Halving:
         self.halvings = np.zeros(n_groups, int)
 
     def gains(self, first: int, last: int) -> np.ndarray:
-        """Of sweeps ``first`` to ``last``: (n_groups, last - first)."""
+        """Return the gains of sweeps ``first`` to ``last``, (n_groups, last - first)."""
         t = np.arange(first + 1, last + 1)
         gains = np.where(self.late[:, None], 1 / t, self.gain[:, None])
         self.last = gains[:, -1].copy()

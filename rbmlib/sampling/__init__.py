@@ -1,4 +1,4 @@
-"""Loops that are functions of a path: annealing, sweeps, tempering; and samples over betas."""
+"""Loops along a path (annealing, sweeps, tempering), and samples over betas."""
 
 from .anneal import Pilot as Pilot
 from .anneal import anneal as anneal

@@ -1,8 +1,8 @@
-"""Annealing and sweeps: the loops. What stands here is the definition.
+"""Loops of annealing and of sweeps, which are the definition.
 
-Where a path has compiled loops (`compiled`), they are asked for in the first line: they do the
-same, to the rounding of fixed-point weights, and give the same bits on every processor. Random
-numbers are a `ChainStream`'s: one stream a chain.
+If a path has compiled loops (`compiled`), these run instead. They agree up to the rounding of
+fixed-point weights, and give the same bits on every processor. Random numbers come from a
+`ChainStream`, which has one stream for each chain.
 """
 
 from typing import NamedTuple
@@ -18,11 +18,11 @@ from .sample import bytes_of_chain
 
 
 def anneal(path, v, betas, stream, looks=(), look=None, of_states=True):
-    """Annealed importance sampling along ``betas`` (Neal 2001), rising or falling.
+    """Run annealed importance sampling along ``betas`` (Neal 2001), which rise or fall.
 
-    States drawn from p_betas[0] leave with weights that are proper for p_betas[-1]. After the
-    steps ``looks`` (indices of betas) ``look(k, v, log_weights)`` is called; if not ``of_states``,
-    a compiled loop calls it afterwards, without v, and need not stop for it.
+    If states are drawn from p_betas[0], the final states are properly weighted for p_betas[-1].
+    ``look(k, v, log_weights)`` is called after the steps ``looks`` (indices of betas). If
+    ``of_states`` is False, a compiled loop does not stop, and calls it at the end with v = None.
     """
     if loops := compiled(path, corrected=True):
         return loops.anneal(v, betas, stream, looks, look, of_states)
@@ -37,7 +37,7 @@ def anneal(path, v, betas, stream, looks=(), look=None, of_states=True):
 
 
 def sweep(path, v, beta, n_sweeps, stream):
-    """``n_sweeps`` transitions at ``beta``: a number, or one a chain."""
+    """Run ``n_sweeps`` transitions at ``beta``, one number or one for each chain."""
     if loops := compiled(path):
         return loops.sweep(v, beta, n_sweeps, stream)
     for _ in steps(range(n_sweeps), "sweeps"):
@@ -46,7 +46,7 @@ def sweep(path, v, beta, n_sweeps, stream):
 
 
 class Pilot(NamedTuple):
-    """A short annealing run, from which simulated tempering starts."""
+    """A short annealing run that provides the start of simulated tempering."""
 
     log_z_path: np.ndarray  # (K,): estimates of log Z at the betas
     bottom: np.ndarray  # (n_chains, n): draws of the base
@@ -58,9 +58,8 @@ class Pilot(NamedTuple):
 def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None) -> Pilot:
     """Anneal ``n_chains`` through the betas in about ``n_steps`` steps (a few tenths of a second).
 
-    Estimates of log Z at every beta by annealed importance sampling: good enough for chains
-    to move along the ladder, which equal ones are not. ``n_threads``, ``progress``: see
-    `rbmlib.using`.
+    Its estimates of log Z at every beta, by annealed importance sampling, are good enough for
+    tempered chains to move along the ladder; equal estimates are not.
 
     Examples
     --------
@@ -89,7 +88,7 @@ def pilot(path: Path, betas, n_chains: int = 100, n_steps: int = 1000, rng=None)
 
 
 def both_ends(path, betas, n_chains: int, n_steps: int, rng):
-    """A pilot's log Z, states and indices: every second chain annealed at beta = 1, others at 0."""
+    """Return log Z of a pilot, states and indices; odd chains start at beta = 1, others at 0."""
     first, odd = pilot(path, betas, max(n_chains, 10), n_steps, rng), np.arange(n_chains) % 2 == 1
     start = np.where(odd[:, None], first.top[:n_chains], first.bottom[:n_chains])
     return first.log_z_path, start, np.where(odd, betas.size - 1, 0)

@@ -1,4 +1,4 @@
-"""The seam to the compiled loops: who has some, how near they come, what they are given."""
+"""Compiled loops: which paths have them, how accurate they are, and how to call them."""
 
 from collections.abc import Callable
 
@@ -16,14 +16,14 @@ from ..paths.moves import gibbs
 from ..paths.named import GeometricPath
 from ..paths.polyline import Piece, Polyline
 
-COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right
+COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step can correct
 COARSEST_SLOPES, UNCORRECTED = 0.1, 0.01  # nats
 
 
 def compiled(path, corrected=False):
-    """Compiled loops that do what the path's methods say, or None.
+    """Return compiled loops that are equivalent to the methods of the path, or None.
 
-    ``corrected``: of `anneal`, whose importance steps mend small errors.
+    ``corrected`` is for `anneal`, whose importance steps correct small errors.
     """
     if "_loops" not in vars(path):
         make = LOOPS.get(type(path))
@@ -32,10 +32,10 @@ def compiled(path, corrected=False):
 
 
 class Annealing:
-    """Annealing from look to look, by the ``steps`` of a subclass; `Loops` has more."""
+    """Annealing by the ``steps`` of a subclass, with stops for records."""
 
-    scale = 0.0  # slope of log p* by beta that the steps leave out
-    keeps = False  # whether `steps` return what gains were on the way
+    scale = 0.0  # part of the slope of log p* that the steps leave out
+    keeps = False  # whether `steps` returns the gains at the records
 
     def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
         betas, v, start = np.array(betas, float), self.own(v), 0
@@ -49,7 +49,7 @@ class Annealing:
                 log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
                 if stop in stops:
                     seen = self.given(v).view()
-                    seen.flags.writeable = False  # it moves on
+                    seen.flags.writeable = False  # later steps change it
                     look(stop, seen, log_weights)
         for k, row in zip(kept, rows if kept else (), strict=True):
             look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
@@ -59,24 +59,24 @@ class Annealing:
         raise NotImplementedError
 
     def own(self, v):
-        """A copy for the kernels, which trust what it holds."""
+        """Return a copy of states for the kernels, which do not check it."""
         return np.array(v, float, order="C")
 
     def given(self, v):
-        """What the caller takes for these states."""
+        """Return these states in the units of the model."""
         return v
 
     def correction(self, v, beta):
-        """log p*_beta less that of what the steps anneal, of each state."""
+        """Return log p*_beta of each state minus that of the model that the steps anneal."""
         return np.zeros(len(v))
 
 
 class Loops(Annealing):
-    """The loops of one line from a base without weights to an RBM, both of Binary.
+    """Loops of a straight line from a base without weights to an RBM, both with Binary units.
 
-    They run on a fixed-point copy of the weights: field ``beta (v W + slope) + offset``, exact
-    integers, the same bits everywhere. Importance steps at both ends of `anneal` put right what
-    the copy changes.
+    They use a fixed-point copy of the weights. Fields ``beta (v W + slope) + offset`` are exact
+    integers, so all processors give the same bits. Importance steps at both ends of `anneal`
+    correct the error of the copy.
     """
 
     keeps = True
@@ -88,7 +88,7 @@ class Loops(Annealing):
         self.errors = self._errors()
 
     def _errors(self):
-        """Nats by which log-densities are off, typically: weights, visible slopes, float32."""
+        """Return typical errors (nats) of log-densities: weights, visible slopes, float32."""
         weights, slope = kernels.quantised_weights(self.family)
         v = np.maximum(expit(self.low.visible.bias), 0.05)
         h = np.maximum(expit(v @ self.line.weights + self.line.high.hidden.bias), 0.05)
@@ -98,7 +98,7 @@ class Loops(Annealing):
         return of_weights, of_slopes, largest * np.finfo(np.float32).epsneg
 
     def near(self, corrected):
-        """Whether the copy comes near enough to the model; of `anneal`, once ``corrected``."""
+        """Return whether the copy is accurate enough, for `anneal` after its correction."""
         weights, slopes, single = self.errors
         if self.family.fixed.scale > COARSEST or single > UNCORRECTED:
             return False
@@ -140,10 +140,10 @@ class Loops(Annealing):
         return self._run(kernels.sweep, "sweeps", n_sweeps, 2, stream, v, betas, np.empty(0))
 
     def joint_transition(self, v, betas, stream):
-        """A sweep of each chain at its own beta, and its slope: of `Path.joint_transition`."""
+        """As `Path.joint_transition`: a sweep of each chain at its own beta, and its slope."""
         v, slopes = self.own(v), np.empty(len(v))
         kernels.sweep(self.family, v, betas, slopes, 1, stream, settings.get().n_threads)
-        stream.draw += DRAWS - 1  # beta is the caller's to draw
+        stream.draw += DRAWS - 1  # the caller draws beta
         return self.given(v), slopes + self.scale
 
     def temper(self, v, index, betas, offsets, n_sweeps, stream, tally, kept):
@@ -152,7 +152,7 @@ class Loops(Annealing):
         own = Tally(*ours, tally.passages, tally.last_end)
         given = index, betas, Tempering(offsets + betas * shift, kept, own)
         v = self._run(kernels.temper, "tempering", n_sweeps, DRAWS, stream, self.own(v), *given)
-        kept.delta[...] += shift  # the kernels know the units' part of a slope only
+        kept.delta[...] += shift  # kernels compute the slope of the units only
         for part, total in zip(ours, tally[:2], strict=True):
             part[:, 2] += shift * (2 * part[:, 1] + shift * part[:, 0])
             part[:, 1] += shift * part[:, 0]
@@ -167,7 +167,7 @@ class Loops(Annealing):
 
 
 class SpinLoops(Loops):
-    """Of visible spins, s = 2 v - 1, which are bits inside; hidden ones are seen by nobody."""
+    """Loops for visible spins, s = 2 v - 1, which the kernels store as bits."""
 
     def own(self, v):
         return (super().own(v) + 1) / 2
@@ -177,7 +177,7 @@ class SpinLoops(Loops):
 
 
 def loops_of_line(path):
-    """Of a straight line between layers of two values, moved along by Gibbs sampling."""
+    """Return loops of a straight line with two-valued units and Gibbs sampling, or None."""
     kinds = type(path.rbm.visible), type(path.rbm.hidden)
     one_line = len(path.models) == 2 and path.move is gibbs and not path.models[0].weights.any()
     if not one_line or not {*kinds} <= {Binary, Spin}:
@@ -186,5 +186,5 @@ def loops_of_line(path):
     return SpinLoops(line) if kinds[0] is Spin else Loops(line)
 
 
-# by exact class: a subclass runs in NumPy unless it enters loops of its own
+# by exact class: a subclass runs in NumPy unless it registers its own loops
 LOOPS: dict[type[Path], Callable] = {GeometricPath: loops_of_line, Polyline: loops_of_line}

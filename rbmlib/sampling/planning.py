@@ -1,9 +1,9 @@
-"""Where to cut the path and how many sweeps to take, read off a short pilot.
+"""Plan betas and the number of sweeps of tempering from short pilots.
 
-A chain of tempering tells of log Z only as often as it goes from one end of the betas to the other
-and back, and how long that takes depends on the model. Where a caller gives no betas, they are cut
-as a few annealed chains say; where he gives no number of sweeps, a few chains are tempered until
-the time of a round trip is known. A model that needs more than `MOST_SWEEPS` is named beforehand.
+Each round trip of a tempered chain over the betas gives new information on log Z, and its duration
+depends on the model. If the caller gives no betas, a few annealed chains place them. If the caller
+gives no number of sweeps, a few tempered chains measure the duration of a round trip. A warning is
+issued beforehand if a run needs more than `MOST_SWEEPS`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from .anneal import anneal, both_ends
 from .sample import drawn_given
 from .tempered import simulated_tempering
 
-N_CHAINS = 100  # of the pilots, whatever the run has
+N_CHAINS = 100  # of the pilots
 LADDER_STEPS, LOOK_EVERY = 1000, 10
-PER_LENGTH = 4  # betas to one standard deviation of the slope
-FEWEST_LENGTHS, MOST_BETAS = 6, 1000  # a short path is cut as if it were this long
-LOG_Z_STEPS = 2000  # of annealing, for the log Z with which pilot chains are tempered
+PER_LENGTH = 4  # betas per unit of path length
+FEWEST_LENGTHS, MOST_BETAS = 6, 1000  # least length that is assumed, and most betas
+LOG_Z_STEPS = 2000  # annealing steps for log Z of the tempered pilot
 BLOCK, MOST_PILOT_SWEEPS = 200, 2000
 ENOUGH_TRIPS = 50  # of all chains of the pilot together
 FEWEST_SWEEPS, MOST_SWEEPS = 2000, 30_000
 
 
 class Plan(NamedTuple):
-    """Betas, sweeps, and what the pilots saw; no details where both were given."""
+    """Betas, sweeps, and results of the pilots (empty if both were given)."""
 
     betas: np.ndarray
     n_sweeps: int
@@ -43,13 +43,13 @@ def planned(
     method: str, path: Path, betas, n_sweeps, rng, *, trips: float, prior=None,
     per_length: int = PER_LENGTH,
 ) -> Plan:  # fmt: skip
-    """What was given, checked; what was not (None), from pilots that draw from a child of ``rng``.
+    """Check the betas and sweeps that are given, and plan those that are None by pilots.
 
-    So a run with the betas and sweeps of a plan given outright has the same bits. ``trips`` are
-    the round trips that a chain should make, ``per_length`` as `PER_LENGTH`.
+    Pilots draw from a child of ``rng``, so a run that is given the betas and sweeps of a plan has
+    the same bits. ``trips`` is the number of round trips; ``per_length`` is as `PER_LENGTH`.
     """
     if betas is None and prior is not None:
-        raise ValueError("prior is given, but betas is None: expected the betas that it is for")
+        raise ValueError("prior is given, but betas is None: expected the betas of the prior")
     if betas is not None:
         betas = checks.ladder(betas)
         checks.prior(prior, betas.size)
@@ -73,18 +73,18 @@ def planned(
 
 
 class TripTime(NamedTuple):
-    """Sweeps that a chain takes from one end of the betas to the other and back."""
+    """Number of sweeps that a chain takes for a round trip over the betas."""
 
-    sweeps_a_trip: float  # infinite if none was seen
+    sweeps_a_trip: float  # infinite if the pilot had no round trip
     pilot_trips: float  # of all chains together
     pilot_sweeps: int
 
 
 def own_ladder(path: Path, rng, per_length: int) -> tuple[np.ndarray, float]:
-    """Betas between which a slope's standard deviation grows equally, and its whole integral.
+    """Return betas that are equally far apart along the path, and the length of the path.
 
-    That integral over beta is the length of the path: the steps of `rbmlib.schedules.varopt`, of
-    chains that are annealed fast and not weighted, so that one heavy chain cannot bend it.
+    The length is the integral over beta of the standard deviation of the slope, as in
+    `rbmlib.schedules.varopt`, but for chains without weights, so that no single chain dominates.
     """
     stream, fine = ChainStream(rng, N_CHAINS), np.linspace(0, 1, LADDER_STEPS + 1)
     start = path.sample_base(N_CHAINS, stream)
@@ -102,9 +102,9 @@ def own_ladder(path: Path, rng, per_length: int) -> tuple[np.ndarray, float]:
 
 
 def trip_time(path: Path, betas, prior, rng) -> TripTime:
-    """From chains begun at both ends, tempered until enough of them went round.
+    """Temper chains from both ends of the betas until they have made enough round trips.
 
-    Chains that are under way when the pilot ends make it a little long rather than short.
+    Unfinished round trips make the result a little too long rather than too short.
     """
     log_z_path, start, index = both_ends(path, betas, N_CHAINS, LOG_Z_STEPS, rng)
     more: dict[str, Any] = {"start": start, "index": index}

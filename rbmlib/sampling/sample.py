@@ -1,15 +1,15 @@
 """Samples over a ladder of betas: simulated and parallel tempering.
 
-Simulated tempering makes beta random: the joint law of a state x and an index k is ``q(x, k) ~
-p*_k(x) r_k / Z_k``, with estimates Z_k of the partition functions and a prior r. A sweep at beta_k
-is followed by a draw of k given x (Carlson et al. 2016, eq. 7). Parallel tempering keeps one
-replica at each beta and swaps neighbours, even and odd pairs in turn: the order that is not
-reversible, in which replicas travel rather than diffuse (Okabe et al. 2001; Syed et al. 2022).
+Simulated tempering makes beta random: the joint distribution of a state x and an index k is
+``q(x, k) ~ p*_k(x) r_k / Z_k``, with estimates Z_k of the partition functions and a prior r. A
+sweep at beta_k is followed by a draw of k given x (Carlson et al. 2016, eq. 7). Parallel tempering
+keeps one replica at each beta and swaps neighbours, even and odd pairs in turn. This order is not
+reversible, so replicas travel rather than diffuse (Okabe et al. 2001; Syed et al. 2022).
 
-With ``conditional="joint"`` x is the pair (v, h). Its log-density is linear in beta on a
-geometric path, ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta(v, h)``: one number a state
-serves all betas. With ``"marginal"`` the hidden units are summed over first: a little less noise
-in k, for K times the work, on any path.
+With ``conditional="joint"``, x is the pair (v, h). Its log-density is linear in beta on a geometric
+path, ``log p*_beta(v, h) = log p*_0(v, h) + beta Delta(v, h)``, so one number of each state is
+enough for all betas. With ``"marginal"``, the hidden units are summed over. This works on any path
+and gives a little less noise in k, for K times the work.
 """
 
 from __future__ import annotations
@@ -32,31 +32,32 @@ class TemperedSample:
     Attributes
     ----------
     conditional : {"joint", "marginal"}
+        Whether beta is drawn given (v, h) or given v.
     betas, log_z_path, prior : ndarray (K,)
-        The betas, the estimates log Z_k with which beta was drawn (log Z_0 of the base first),
-        and r_k. NaN above the base for parallel tempering, which needs none.
+        The betas, the estimates log Z_k for the draws of beta (the first is log Z of the base), and
+        r_k. Parallel tempering needs no estimates: they are NaN except at the base.
     temperature : int16 ndarray (n_kept, n_chains)
         Index of the beta of each kept state, drawn after the state.
     delta : ndarray (n_kept, n_chains)
-        "joint": the slope Delta(v, h), for all betas: ``log p*_k = log p*_0 + betas[k] delta``.
-        "marginal": d/dbeta log p*_beta(v) at the state's own beta only.
+        Slope of each kept state. "joint": Delta(v, h), with ``log p*_k = log p*_0 + betas[k]
+        delta`` for all k. "marginal": d/dbeta log p*_beta(v) at the beta of the state.
     visited : ndarray (n_blocks, n_groups, 3, K)
-        Sums over all sweeps of a block of time (kept or not) of 1, slope and slope**2 at the
-        beta drawn, for each independent group: a chain, or a ladder of K replicas.
+        Sums of 1, slope and slope**2 at the sampled beta over all sweeps of a block of time, for
+        each independent group (a chain, or a ladder of K replicas).
     mixed : ndarray (n_blocks, n_groups, 3, K) or None
         The Rao-Blackwellised sums of ``q(k | x)``, times 1, slope and slope**2 (eq. 9, 21).
     round_trips : ndarray (n_chains,)
-        From one end of the ladder to the other and back, of each chain or replica.
+        Number of round trips of each chain or replica between the ends of the ladder.
     origin : ndarray (n_groups,)
-        Index of beta at which the chains began; -1 where that tells nothing (parallel).
+        Index of the beta at which each chain started; -1 for parallel tempering.
     states, index : ndarray (n_chains, n), (n_chains,)
-        Where the chains are.
+        Last state of each chain, and the index of its beta.
     last_end : ndarray (n_chains,)
-        Index of beta of the end of the ladder where each chain was last; -1: at neither yet.
+        Index of the end of the ladder that each chain visited last, or -1 if it visited neither.
     swap_rates : ndarray (K - 1,) or None
-        Of parallel tempering: share of the proposed swaps that were accepted.
+        Share of proposed swaps that parallel tempering accepted.
     path : Path or None
-        Along which it was drawn.
+        Path of the sample.
     """
 
     conditional: str
@@ -84,7 +85,7 @@ class TemperedSample:
 
     @property
     def n_chains(self) -> int:
-        """Independent chains; ladders of parallel tempering."""
+        """Number of independent chains, or of ladders of parallel tempering."""
         return self.visited.shape[1]
 
     @property
@@ -93,7 +94,7 @@ class TemperedSample:
 
     @property
     def block_sweeps(self) -> np.ndarray:
-        """Sweeps in each block of time (n_blocks,): each is one visit of a chain, or a replica."""
+        """Number of sweeps in each block of time (n_blocks,)."""
         replicas = 1 if self.method == "simulated" else self.betas.size
         return (self.visited[:, 0, 0].sum(axis=-1) / replicas).astype(int)
 
@@ -102,12 +103,12 @@ class TemperedSample:
         return int(self.block_sweeps.sum())
 
     def occupation(self) -> np.ndarray:
-        """The Rao-Blackwellised c_k (eq. 9) of each block and chain: (n_blocks, n_chains, K)."""
+        """Return the Rao-Blackwellised c_k (eq. 9), (n_blocks, n_chains, K)."""
         assert self.mixed is not None
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
 
     def of_chains(self, chains) -> TemperedSample:
-        """Some chains (or ladders), a slice or indices, as a sample of their own."""
+        """Return the sample of some chains (or ladders), given as a slice or indices."""
         try:
             numbers = np.arange(self.n_chains)[chains]
         except (IndexError, TypeError, ValueError):
@@ -133,10 +134,10 @@ class TemperedSample:
 
 
 def bytes_of_chain(path) -> int:
-    """That a chain takes on a path, or of a model: measured, and rounded up.
+    """Return the memory in bytes of a chain of a path or model, as measured and rounded up.
 
-    Compiled loops keep states of two-valued units in single precision, twice; others take arrays
-    of all chains, in double precision, for each field and draw.
+    Compiled loops store states of two-valued units twice in single precision. Other loops use
+    double precision for each field and draw.
     """
     model = getattr(path, "rbm", path)
     layers = [getattr(model, name, None) for name in ("visible", "hidden")]
@@ -146,20 +147,20 @@ def bytes_of_chain(path) -> int:
 
 
 def drawn_given(path) -> str:
-    """What beta is drawn given, unless it is said: (v, h) where one slope serves all betas."""
+    """Return the default of ``conditional``: "joint" if one slope is enough for all betas."""
     return "joint" if path.joint else "marginal"
 
 
 def needs_joint_slope(path) -> None:
-    """One slope a state serves all betas: what reads log Z off tempered states asks for it."""
+    """Raise a ValueError unless one slope of each state is enough for all betas."""
     if not path.joint:
         came = f"a {type(path).__name__}, whose slope depends on beta"
-        meaning = "a path such as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
+        meaning = "a path such as rl.GeometricPath(rbm); or use rl.rts or rl.ais"
         raise ValueError(f"path is {came}: expected {meaning}")
 
 
 def given_states(path, start, n: int):
-    """``start``, if it holds n states of the path's models."""
+    """Return ``start`` if it holds n states of the models of the path."""
     model = path.at(1.0)
     if hasattr(model, "visible"):
         start = checks.states("start", start, model.visible)

@@ -1,6 +1,6 @@
-"""Tempering: chains that draw their beta, replicas that swap it, chains that adjust log Z besides.
+"""Loops of simulated tempering, parallel tempering, and self-adjusted tempering.
 
-What stands here is the definition; the first line of a loop asks for the compiled one.
+These loops are the definition. A compiled loop runs instead if the path has one.
 """
 
 import numpy as np
@@ -15,11 +15,11 @@ from .compiled import compiled
 def temper(
     path, v, index, betas, offsets, n_sweeps, stream, tally: Tally, kept: Kept, conditional="joint"
 ):
-    """Sweeps, each followed by a draw of every chain's beta, ~ p*_k(x) exp(offsets[k]).
+    """Run sweeps, each followed by a draw of the beta of every chain, ~ p*_k(x) exp(offsets[k]).
 
-    ``index`` (n_chains,) and ``tally`` change in place; ``kept`` takes slopes and indices after
-    every ``kept.every``-th sweep, ``kept.phase`` having passed since the last. Given v and h one
-    slope serves all betas; given v alone, "marginal", there is one a beta.
+    ``index`` (n_chains,) and ``tally`` change in place. ``kept`` stores slopes and indices after
+    every ``kept.every``-th sweep; ``kept.phase`` sweeps have passed since the last. Given v and h,
+    one slope is enough for all betas; given v alone ("marginal"), each beta has its own slope.
     """
     if conditional == "joint" and (loops := compiled(path)):
         return loops.temper(v, index, betas, offsets, n_sweeps, stream, tally, kept)
@@ -36,10 +36,10 @@ def temper(
 def swap(
     path, v, index, betas, n_sweeps, stream, tally: Tally, kept: Kept, conditional, swaps, turns
 ):
-    """As `temper`, for ladders of K replicas, of which neighbours swap their betas.
+    """As `temper`, for ladders of K replicas whose neighbours swap their betas.
 
-    ``turns`` gives 0 for even pairs or 1 for odd; ``swaps`` (2, K - 1) counts those accepted and
-    proposed. ``tally.visited`` is of ladders.
+    ``turns`` yields 0 for even pairs and 1 for odd pairs. ``swaps`` (2, K - 1) counts accepted and
+    proposed swaps. ``tally.visited`` has one entry for each ladder.
     """
     for sweep in steps(range(n_sweeps), "parallel tempering"):
         v, logs, slopes = moved(path, v, index, betas, stream, conditional)
@@ -49,7 +49,7 @@ def swap(
 
 
 def moved(path, v, index, betas, stream, conditional):
-    """States after a sweep, their log-densities and slopes at all betas, (n_chains, K)."""
+    """Return states after a sweep, and their log-densities and slopes, (n_chains, K) each."""
     if conditional == "marginal":
         v = path.transition(v, betas[index], stream)
         return v, path.log_density(v, betas), path.log_density_slope(v, betas)
@@ -68,7 +68,7 @@ def drawn(q, u):
 
 
 def swap_neighbours(index, logs, uniforms, odd: int, accepted) -> None:
-    """Exchange the betas of neighbours k, k + 1, k odd or even; ``logs`` (n_replicas, K)."""
+    """Swap the betas of neighbours k and k + 1, k odd or even; ``logs`` is (n_replicas, K)."""
     k = logs.shape[1]
     replica = np.empty_like(index).reshape(-1, k)  # of each ladder and beta
     replica[np.arange(index.size) // k, index] = np.arange(index.size)
@@ -83,7 +83,7 @@ def swap_neighbours(index, logs, uniforms, odd: int, accepted) -> None:
 
 
 def note(sweep, index, slopes, tally, kept):
-    """Add states to the sums of their chain or ladder; keep slopes and indices in their turn."""
+    """Add states to the sums of their chain or ladder, and keep slopes and indices if due."""
     chains, count = np.arange(index.size), sweep + kept.phase + 1
     own, group = slopes[chains, index], chains // (index.size // len(tally.visited))
     for power in range(3):
@@ -109,9 +109,9 @@ def adapt(
 ):
     """As `temper`, with log Z (n_groups, K) that each group of chains adjusts after every sweep.
 
-    ``log_z_k += min(gain / prior_k, 1) share_k``, then less ``log_z_0``: ``share_k`` is the mean
-    of q(k | x) over the group, or the share of the betas drawn (Tan 2017, eq. 9, 12). ``gains``
-    (n_groups, n_sweeps); ``rule`` says how betas are drawn; ``adjusted`` is changed in place.
+    The update is ``log_z_k += min(gain / prior_k, 1) share_k``; then ``log_z_0`` is subtracted.
+    ``share_k`` is the mean of q(k | x) over the group, or the share of the sampled betas (Tan 2017,
+    eq. 9, 12). ``gains`` is (n_groups, n_sweeps); ``adjusted`` changes in place.
     """
     if conditional == "joint" and (loops := compiled(path)):
         return loops.adapt(v, index, betas, gains, rule, adjusted, stream)
@@ -135,7 +135,7 @@ def adapt(
 
 
 def neighbour_law(index, logits):
-    """Probabilities of the next index, (n_chains, K), of a proposed and accepted neighbour."""
+    """Return the probabilities (n_chains, K) of the next index by Metropolis local moves."""
     n, k = logits.shape
     chains, law, there = np.arange(n), np.zeros((n, k)), proposed(np.arange(k), k)
     for side in (-1, 1):
@@ -149,7 +149,7 @@ def neighbour_law(index, logits):
 
 
 def neighbours(law, index, u, side):
-    """Indices drawn from rows of ``law``, with the uniforms as the compiled draws take them."""
+    """Draw indices from the rows of ``law``, using uniforms in the same way as compiled loops."""
     k = law.shape[1]
     up = (index == 0) | ((index < k - 1) & (side < 0.5))
     goal = np.where(up, index + 1, index - 1)
@@ -158,5 +158,5 @@ def neighbours(law, index, u, side):
 
 
 def proposed(index, k):
-    """Probability with which a neighbour of ``index`` is proposed."""
+    """Return the probability of proposing one neighbour of ``index``."""
     return np.where((index == 0) | (index == k - 1), 1.0, 0.5)

@@ -1,7 +1,7 @@
 """Runs of simulated tempering (Carlson et al. 2016, section 2.1) and of parallel tempering.
 
-Both move chains by a loop of `temper`, block of time by block of time; a `Record` keeps of it what
-a `TemperedSample` holds.
+A loop of `temper` moves the chains in each block of time, and a `Record` collects the arrays of a
+`TemperedSample`.
 """
 
 from __future__ import annotations
@@ -38,34 +38,34 @@ def simulated_tempering(
     record_every: int = 1,
     n_blocks: int = BLOCKS,
 ) -> TemperedSample:
-    """Run chains over states and betas (Carlson et al. 2016, section 2.1).
+    """Run simulated tempering: chains over states and betas (Carlson et al. 2016, section 2.1).
 
     Parameters
     ----------
     path : Path
+        Path from a base to the target.
     betas : array (K,)
-        From 0 to 1, for example ``rl.schedules.linear(99)``.
+        Increasing from 0 to 1, such as ``rl.schedules.linear(99)``.
     log_z_path : array (K,)
         Estimates of log Z at the betas, up to a constant: see `pilot`.
     n_chains, n_sweeps : int
+        Number of independent chains, and of sweeps of each chain.
     rng : int, Generator or None
-        Seed; the same seed gives the same bits, whatever ``n_threads``.
+        The same seed gives the same bits on any number of threads.
     prior : array (K,), optional
-        r_k > 0, up to a factor; uniform by default.
+        Target frequencies r_k > 0 of the betas, up to a factor; uniform by default.
     conditional : {"joint", "marginal"}
-        What beta is drawn given: v and h, or v alone.
+        Whether beta is drawn given v and h, or given v alone.
     start : "base", array (n_chains, n_visible) or TemperedSample
-        States to begin from: draws of the base, or given ones; a sample goes on from its end,
-        and with the round trips that its chains have begun.
+        Initial states: draws of the base, or your own. A sample is continued from its end,
+        including the unfinished round trips of its chains.
     index : array (n_chains,), optional
-        Indices of beta to begin from; uniform draws by default (section 2.4), or where a given
-        sample ended.
+        Initial indices of beta. By default, uniform draws (section 2.4), or the last indices of a
+        given sample.
     record_every : int
-        Every how many sweeps a state's slope and beta are kept; sums take all sweeps.
+        Number of sweeps between kept slopes and indices; sums include all sweeps.
     n_blocks : int
-        Blocks of time in which sums are kept apart.
-    n_threads, progress
-        As of `rbmlib.using`.
+        Number of blocks of time with separate sums.
 
     Returns
     -------
@@ -109,26 +109,25 @@ def parallel_tempering(
     anneal_sweeps: int | None = None,
     record_every: int = 1,
 ) -> TemperedSample:
-    """Run ``n_chains`` ladders of K replicas, neighbours swapped in turn, even pairs and odd.
+    """Run parallel tempering: ladders of K replicas that swap even and odd pairs in turn.
 
     Parameters
     ----------
-    path, betas, n_sweeps, rng, record_every, n_threads, progress
-        As in `simulated_tempering`; no estimate of log Z is needed.
+    path, betas, n_sweeps, rng, record_every
+        As in `simulated_tempering`. Estimates of log Z are not needed.
     n_chains : int
-        Independent ladders. `TemperedSample.temperature` and `delta` have a column for each
-        of the ``n_chains * K`` replicas, ladder by ladder.
+        Number of independent ladders. `TemperedSample.temperature` and `delta` have a column for
+        each of the ``n_chains * K`` replicas, ladder by ladder.
     start : {"base", "annealed"} or array (n_chains * K, n_visible)
-        Draws of the base everywhere; states annealed to their betas; or states of your own,
-        ladder by ladder, from beta = 0 to 1. Two starts that disagree show that the ladders have
-        not mixed.
+        Initial states: draws of the base, states annealed to their betas, or your own, ladder by
+        ladder, from beta = 0 to 1. If two starts disagree, the ladders have not mixed.
     anneal_sweeps : int, optional
-        Sweeps at each beta of an annealed start; K by default.
+        Number of sweeps at each beta for the start "annealed"; K by default.
 
     Returns
     -------
     TemperedSample
-        ``swap_rates`` (K - 1,): share of the proposed swaps that were accepted.
+        ``swap_rates`` (K - 1,) is the share of proposed swaps that were accepted.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def parallel_tempering(
 
 
 class Record:
-    """What is kept of a run: the arguments that both kinds share, checked, and the arrays."""
+    """The checked arguments that both kinds of tempering share, and the arrays of a run."""
 
     def __init__(self, path, betas, n_chains, n_sweeps, conditional, record_every, n_blocks, each):
         self.started = time.perf_counter()
@@ -176,9 +175,9 @@ class Record:
         self.bounds = np.unique(np.rint(np.linspace(0, n, n_blocks + 1)).astype(int))
 
     def blocks(self, n_columns, mixed=None, last_end=None):
-        """Blocks of time, none of them empty: sweeps, what they add to, and where states go.
+        """Yield the number of sweeps, the `Tally` and the `Kept` rows of each block of time.
 
-        ``n_columns``: chains, or the replicas of all ladders.
+        ``n_columns`` is the number of chains, or of the replicas of all ladders.
         """
         self.delta = np.zeros((self.n_sweeps // self.every, n_columns))
         self.temperature = np.zeros(self.delta.shape, np.int16)
@@ -201,7 +200,7 @@ class Record:
 
 
 def _states(path, stream, n, start, words):
-    """Given ones, or draws of the base where ``start`` is one of some words."""
+    """Return the given states, or draws of the base if ``start`` is one of ``words``."""
     if isinstance(start, (np.ndarray, list)):
         return given_states(path, start, n)
     if isinstance(start, str) and start in words:
@@ -210,7 +209,7 @@ def _states(path, stream, n, start, words):
 
 
 def _begin(path, stream, n_chains, n_betas, start, index):
-    """States and indices of beta to begin from."""
+    """Return initial states and indices of beta."""
     if isinstance(start, TemperedSample):
         start, index = start.states, start.index if index is None else index
     v = _states(path, stream, n_chains, start, ("base",))
@@ -220,12 +219,12 @@ def _begin(path, stream, n_chains, n_betas, start, index):
     index = np.array(checks.numeric("index", index, meaning))
     inside = index.shape == (n_chains,) and (index == index.astype(int)).all()
     if not (inside and index.min() >= 0 and index.max() < n_betas):
-        raise ValueError(f"index has shape {index.shape} or values outside: expected {meaning}")
+        raise ValueError(f"index has shape {index.shape} or wrong values: expected {meaning}")
     return v, index.astype(np.int64)
 
 
 def _replicas(path, betas, stream, n_chains, start, anneal_sweeps):
-    """K states for each of ``n_chains`` ladders, ladder by ladder."""
+    """Return K initial states for each of ``n_chains`` ladders, ladder by ladder."""
     v = _states(path, stream, n_chains * betas.size, start, ("base", "annealed"))
     if isinstance(start, str) and start == "annealed":
         own = np.tile(betas, n_chains)

@@ -1,16 +1,16 @@
-"""Annealing schedules: where the steps along a path lie.
+"""Annealing schedules: the positions of the steps along a path.
 
-A schedule is a plain increasing array of beta from 0 to 1, of length K + 1 for K steps. `linear`
-and `sm08` need nothing; `varopt` and `friction` are read off a pilot run of `rbmlib.ais`, and put
-the steps where a length along the path grows: K steps of equal length. They take the run, K, and
-``smoothing``, the standard deviation in recorded points of the window over which what is read off
-is averaged (0: none); TypeError or ValueError tells how to make a pilot that will do.
+A schedule is an array of K + 1 betas that increases from 0 to 1. `linear` and `sm08` need no run.
+`varopt` and `friction` use a pilot run of `rbmlib.ais` to place K steps of equal length, by a
+measure of length along the path. Their arguments are the run, K, and ``smoothing``, the standard
+deviation of the averaging window in recorded points (0: none). A TypeError or ValueError says how
+to make a suitable pilot.
 
-With perfect transitions the variance of a log-weight is ``sum_k (d beta_k)^2 g(beta_k)``, g the
-variance of d/dbeta log p*_beta (Kiwaki 2015, eq. 7). Chains that remember tau steps make it
-``sum_k (d beta_k)^2 zeta(beta_k)``, zeta = g tau the friction coefficient (Sivak & Crooks 2012).
-A density of steps ``dk/dbeta`` turns both into an integral of ``g / (dk/dbeta)``, which is least
-when the density is in proportion to the square root of g, or of zeta.
+With perfect transitions, the variance of a log-weight is ``sum_k (d beta_k)^2 g(beta_k)``, where g
+is the variance of d/dbeta log p*_beta (Kiwaki 2015, eq. 7). If chains remember tau steps, it is
+``sum_k (d beta_k)^2 zeta(beta_k)`` with the friction coefficient zeta = g tau (Sivak & Crooks
+2012). With a density of steps ``dk/dbeta``, both become integrals, such as that of
+``g / (dk/dbeta)``, and are smallest if the density is proportional to the root of g or of zeta.
 """
 
 from .fixed import decelerate as decelerate

@@ -1,4 +1,4 @@
-"""Schedules that need no run: linear, hand-made, and a cap on the steps of any."""
+"""Schedules without a pilot run: linear and hand-made ones, and a cap on the steps of others."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 
 from ..checks import count, number, schedule
 
-MOST_STEPS = 100_000_000  # of a schedule, which is held in memory
+MOST_STEPS = 100_000_000  # of a schedule, which must fit in memory
 
 
 def linear(n_temperatures: int) -> np.ndarray:
-    """K = ``n_temperatures`` equal steps, ``beta_k = k / K``: an array of K + 1 betas.
+    """Return K = ``n_temperatures`` equal steps: K + 1 betas, ``beta_k = k / K``.
 
     Examples
     --------
@@ -22,10 +22,10 @@ def linear(n_temperatures: int) -> np.ndarray:
 
 
 def sm08(n_temperatures: int = 14_500) -> np.ndarray:
-    """The hand-made schedule of Salakhutdinov & Murray (2008), 14,500 steps.
+    """Return the hand-made schedule of Salakhutdinov & Murray (2008), with 14,500 steps.
 
-    500 steps to 0.5, 4,000 to 0.9 and 10,000 to 1, each part uniform. With ``n_temperatures``
-    the same piecewise linear curve is cut into that many steps.
+    It has 500 uniform steps to 0.5, 4,000 to 0.9 and 10,000 to 1. Another ``n_temperatures`` cuts
+    the same piecewise linear curve into that many steps.
     """
     n = count("n_temperatures", n_temperatures, most=MOST_STEPS)
     at = np.array([0, 500, 4_500, 14_500]) / 14_500
@@ -35,10 +35,10 @@ def sm08(n_temperatures: int = 14_500) -> np.ndarray:
 def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray:
     """Cap the K steps of a schedule (K + 1,) at ``max_step`` (Kiwaki 2015, Algorithm 3).
 
-    The fixed point of the algorithm: ``min(s * step, max_step)`` with the one s for which the
-    steps sum to 1. (As printed it cannot stop rightly: its flag is inverted.) A cap that was meant
-    for ``n_steps`` steps, not K, is ``max_step * n_steps / K`` here: as many mean steps.
-    ValueError if steps of that size do not reach 1.
+    The steps are the fixed point of the algorithm, ``min(s * step, max_step)``, with s such that
+    they sum to 1. (The printed algorithm does not stop correctly, because its flag is inverted.) If
+    ``max_step`` is meant for a schedule of ``n_steps`` steps, the cap is
+    ``max_step * n_steps / K``. Raises a ValueError if steps of that size do not reach 1.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     cap = number("max_step", max_step, "a step of beta above 0, such as 0.003", above=0)
     least = 1 / (steps.size if n_steps is None else count("n_steps", n_steps))
     if cap < least * (1 - 1e-12):
-        end = f"so small steps end at {cap / least:.3g}"
+        end = f"steps of this size end at {cap / least:.3g}"
         raise ValueError(f"max_step is {max_step}: {end}; expected at least {least:.3g}")
     cap *= 1 / (least * steps.size)
     if steps.max() <= cap:

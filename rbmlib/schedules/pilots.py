@@ -1,4 +1,4 @@
-"""Schedules that are read off a pilot run of `rbmlib.ais`; what they take: `rbmlib.schedules`."""
+"""Schedules from a pilot run of `rbmlib.ais`; `rbmlib.schedules` describes their arguments."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ..numerics import LEAST, cut
 from ..results import Estimate
 
 FEWEST = 20  # recorded points of a pilot
-NARROW = 0.125  # recorded points: a Gaussian below has weight at one of them alone
+NARROW = 0.125  # recorded points: a narrower Gaussian has weight at a single point
 
 
 def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
-    """The schedule that is best if transitions are perfect (Kiwaki 2015, Algorithm 2).
+    """Return the optimal schedule for perfect transitions (Kiwaki 2015, Algorithm 2).
 
-    Its continuous limit beta(t) solves ``beta'' + beta'^2 (log g)' / 2 = 0`` (eq. 9), whose first
-    integral is ``beta' sqrt(g) = const``: t is in proportion to the integral of sqrt(g). The
+    Its continuous limit beta(t) solves ``beta'' + beta'^2 (log g)' / 2 = 0`` (eq. 9). The first
+    integral is ``beta' sqrt(g) = const``, so t is proportional to the integral of sqrt(g). The
     pilot of the paper is ``ais(path, linear(1000), 100, n_recorded=1001, slopes=True)``;
-    ``smoothing`` is of g.
+    ``smoothing`` applies to g.
 
     Examples
     --------
@@ -35,11 +35,11 @@ def varopt(pilot: Estimate, n_temperatures: int, *, smoothing: float = 5.0) -> n
 
 
 def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
-    """g(beta), the variance of d/dbeta log p*_beta, smoothed: betas and g, (n_recorded,) each.
+    """Return betas and the smoothed variance g of d/dbeta log p*_beta, (n_recorded,) each.
 
-    Weighted as Kiwaki's Algorithm 1 does, and divided by what weighting takes from a variance,
-    1 - sum of squared weights: a pilot is short, and at an effective sample size of two the
-    weighted variance is half of g.
+    The variance is weighted as in Kiwaki's Algorithm 1, and divided by 1 - sum of squared weights,
+    which removes its bias. The bias matters in short pilots: at an effective sample size of two,
+    the weighted variance is half of g.
     """
     remedy = "expected a run of rl.ais(path, rl.schedules.linear(1000), 100, slopes=True)"
     instance("pilot", pilot, Estimate, remedy.removeprefix("expected "))
@@ -57,11 +57,11 @@ def slope_variance(pilot: Estimate, smoothing: float = 1.0) -> tuple[np.ndarray,
 
 
 def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) -> np.ndarray:
-    """The schedule that is best for chains that remember: steps in proportion to sqrt(zeta).
+    """Return the optimal schedule for chains with memory: step density proportional to sqrt(zeta).
 
-    Of a run with slow enough steps, such as
-    ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``; ``smoothing`` is of log
-    zeta (`friction_coefficient`).
+    The pilot needs slow steps, such as
+    ``ais(path, linear(10_000), 128, n_recorded=201, keep_chains=True)``; ``smoothing`` applies to
+    log zeta (`friction_coefficient`).
     """
     zeta = friction_coefficient(pilot, smoothing=smoothing)[1]
     lengths = np.sqrt(zeta) * np.diff(pilot.betas)
@@ -69,19 +69,19 @@ def friction(pilot: Estimate, n_temperatures: int, *, smoothing: float = 1.0) ->
 
 
 def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
-    """zeta(beta) = sum over lags t of Cov(slope at k, slope at k + t), from a pilot run.
+    """Return zeta(beta) = sum over lags t of Cov(slope at k, slope at k + t), from a pilot run.
 
-    The log-weight of a chain is a sum of increments over windows (between recorded points), and
-    its variance the sum of all their covariances. What falls to window r is the sum of row r of
-    the covariance matrix, S_r, of lags up to the first whose correlation, smoothed over neighbours,
-    does not stand out from noise by two standard errors. Near the ends of the path the side that
-    has windows counts twice: zeta is a property of beta, not of the run that stops there. With L
-    steps over a stretch d of beta, ``S = L (d / L)^2 zeta``, so ``zeta = S L / d^2``.
+    The log-weight of a chain is the sum of its increments over windows (between recorded points),
+    and its variance is the sum of their covariances. Window r contributes S_r, the sum of row r of
+    the covariance matrix up to the first lag whose correlation, smoothed over neighbours, is below
+    two standard errors of noise. Near the ends of the path, where one side has no windows, the
+    other side counts twice, because zeta is a property of beta and not of the run. For L steps over
+    an interval d of beta, ``S = L (d / L)^2 zeta``, so ``zeta = S L / d^2``.
 
-    Chains are not weighted: to leading order in the rate of annealing the covariances are those
-    of equilibrium, and unlike weights they have no outliers.
+    Chains are not weighted. To leading order in the rate of annealing, the covariances equal those
+    at equilibrium, and unlike weights they have no outliers.
 
-    Returns the betas of the middles of the windows, (n_windows,), and zeta there, in squared nats
+    Returns the betas at the middles of the windows, (n_windows,), and zeta there, in squared nats
     per unit of beta squared, times steps.
     """
     increments = np.diff(_chain_log_weights(pilot), axis=0)
@@ -94,10 +94,10 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
 
 
 def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float:
-    """Variance of a log-weight of `rbmlib.ais` along ``betas`` (K + 1,), foretold from a pilot run.
+    """Predict the variance of a log-weight of `rbmlib.ais` along ``betas`` (K + 1,) from a pilot.
 
-    ``sum_k (d beta_k)^2 g``, Kiwaki's J / K, is what "perfect" transitions would give; with
-    "measured" ones zeta stands for g, and the pilot needs ``keep_chains=True``.
+    For "perfect" transitions it is ``sum_k (d beta_k)^2 g``, Kiwaki's J / K. For "measured"
+    transitions, zeta replaces g, and the pilot needs ``keep_chains=True``.
     """
     betas, perfect = schedule(betas), one_of("mixing", mixing, ("perfect", "measured")) == "perfect"
     grid, coefficient = slope_variance(pilot) if perfect else friction_coefficient(pilot)
@@ -106,7 +106,7 @@ def predicted_variance(pilot: Estimate, betas, mixing: str = "perfect") -> float
 
 
 def _unbiased(pilot: Estimate) -> np.ndarray:
-    """E[weighted variance] / variance = 1 - sum of squared weights, which the ESS gives."""
+    """Return E[weighted variance] / variance = 1 - sum of squared weights, from the ESS."""
     n = pilot.n_chains
     squares = ((n - 1) * (n / pilot.trace["ess"] - 1) + n) / n**2
     return np.maximum(1 - squares, 1 / n)
@@ -124,9 +124,9 @@ def _chain_log_weights(pilot: Estimate) -> np.ndarray:
 
 
 def _correlated_sums(centred: np.ndarray) -> np.ndarray:
-    """Row sums of the covariance matrix of windows (n_windows, n_chains), noise left out."""
+    """Return row sums of the covariance matrix of windows (n_windows, n_chains), without noise."""
     n_windows, n_chains = centred.shape
-    width, window = 2.0, np.arange(n_windows)  # windows, over which correlations are averaged
+    width, window = 2.0, np.arange(n_windows)  # windows for the average of correlations
     rows = variances = (centred**2).sum(axis=1) / (n_chains - 1)
     noise = 1 / np.sqrt(2 * n_chains * 2 * np.sqrt(np.pi) * width)
     counted = np.ones(n_windows, bool)
@@ -134,7 +134,7 @@ def _correlated_sums(centred: np.ndarray) -> np.ndarray:
         one_side = (centred[:-lag] * centred[lag:]).sum(axis=1) / (n_chains - 1)
         n_sides = (window >= lag).astype(int) + (window < n_windows - lag)
         both = np.pad(one_side, (0, lag)) + np.pad(one_side, (lag, 0))
-        both *= 2 / np.maximum(n_sides, 1)  # near the ends one side stands for both
+        both *= 2 / np.maximum(n_sides, 1)  # near the ends, one side replaces both
         counted &= _smooth(both, width) / (2 * _smooth(variances, width)) > 2 * noise
         if not counted.any():
             break
@@ -147,6 +147,6 @@ def _smooth(values: np.ndarray, width: float) -> np.ndarray:
     width = number("smoothing", width, meaning, least=0, most=1e6)
     if width < NARROW:
         return values
-    from scipy.ndimage import gaussian_filter1d  # which takes a tenth of a second to import
+    from scipy.ndimage import gaussian_filter1d  # the import takes a tenth of a second
 
     return gaussian_filter1d(values, width, mode="nearest")
