@@ -118,7 +118,7 @@ class Beam:
                 self._insert(*self._neighbours(self._keys[part]))
 
     def of_visible(self, visible) -> np.ndarray:
-        """Return the visible states if the layer is visible, else the most probable hidden states."""
+        """Return the visible states if `turned`, otherwise the most probable hidden states."""
         if self.turned:
             return visible
         return likeliest(self.layer, self.small.field(visible.astype(float)))
