@@ -107,7 +107,7 @@ def _sequences(file: str, lines: list[str], alphabet: str):
             raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
         elif wrong := [letter for letter in line if letter not in alphabet]:
             held = f"{file}, line {number}: {wrong[0]!r} is not in the alphabet {alphabet!r}"
-            raise ValueError(f"{held}: give that of the file, or leave such sequences out")
+            raise ValueError(f"{held}: give the alphabet of the file, or omit such sequences")
         elif line:
             found[-1][2] += line
     if not found or not found[0][2]:

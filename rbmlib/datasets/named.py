@@ -106,7 +106,7 @@ def load_rbm(
     Returns
     -------
     RBM
-        A BernoulliRBM, except that some models have other layers, such as "leaky_cifar10".
+        A BernoulliRBM, or a model with other layers, such as "leaky_cifar10".
 
     Raises
     ------

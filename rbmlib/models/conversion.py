@@ -103,7 +103,7 @@ def from_state_dict(
     for key, value in state.items():
         if isinstance(value, Mapping):
             came = f"state[{key!r}] is a dict"
-            raise ValueError(f"{came}: expected {meaning}; if it is the model's, pass that")
+            raise ValueError(f"{came}: expected {meaning}; if it holds the model, pass it instead")
     return made(of_foreign(state, "state", layout, names, units))
 
 
@@ -131,7 +131,7 @@ def _states_of(layer) -> str:
 
 
 def log_likelihood(model, data, log_z) -> np.ndarray:
-    """Log-likelihood of each row of ``data`` in nats: log p(v) = log p*(v) - log Z.
+    """Return the log-likelihood of each row of ``data``, log p(v) = log p*(v) - log Z, in nats.
 
     Returns an array (n_states,) (report, eq. 23). ``model`` is an RBM or a fitted scikit-learn
     BernoulliRBM, and ``log_z`` is a number or an `Estimate`. An error in log Z shifts all
@@ -165,7 +165,7 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
     found = model.log_density(data) - value
     if model.visible.values is not None and len(found):
         _, first = np.unique(np.packbits(data > 0, axis=1), axis=0, return_index=True)
-        excess = float(logsumexp(found[first]))  # of rows that differ
+        excess = float(logsumexp(found[first]))  # log of the total probability of distinct rows
         if excess > 5 * error + ROUNDING:
             held = f"these rows alone have a log-sum of {value + excess:.4f}"
             high = f"each log p(v) is too high, by {excess:.4g} nats or more"

@@ -90,7 +90,7 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
     held += f" (not identified by name: {', '.join(unclear)})" * bool(unclear)
     raise ValueError(
         f"{held}: expected weights, visible_bias and hidden_bias, three plain arrays. A further "
-        "array may be part of another model. If none is, say which are the three: names="
+        "array may belong to another model. If it does not, say which are the three: names="
         f"{found!r}, or --names " + ",".join(f"{role}={key}" for role, key in found.items())
     )
 
@@ -186,9 +186,9 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
         more = "".join(f", {name}={x!r}" for name, x in given.items() if x is not None)
         convert = PICKLE if suffix in (".pkl", ".pickle", ".joblib") else TORCH
         raise ValueError(
-            f"path is {source.name}: expected {meaning}; a .npy holds one array, of three "
-            "rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: convert it "
-            "once, if you trust it, by a line such as "
+            f"path is {source.name}: expected {meaning}; a .npy holds one array, and "
+            "rl.BernoulliRBM(W, b, a) makes a model of three. Other files may execute code: "
+            "if you trust this one, convert it once by a line such as "
             f"{convert.format(str(source), more)}.save({str(source.with_suffix('.npz'))!r})"
         )
     try:

@@ -1,4 +1,4 @@
-"""Layers: the kinds of units. Only this file depends on them.
+"""Layers: the kinds of units.
 
 Given a field x, the units of a layer are independent with p(s | x) ~ m(s) exp(s x). A kind defines
 
@@ -159,7 +159,7 @@ class Binary(Layer):
     2.8806
     """
 
-    values = property(lambda self: ZERO_ONE)  # a property, since ``help`` prints a class attribute
+    values = property(lambda self: ZERO_ONE)  # ``help`` would print an array
 
     def _refusal(self, s):
         remedy = "; binarise it first, for example data > 127 for bytes or data > 0.5 for [0, 1]"

@@ -34,7 +34,7 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
 
 
 def broad_lower_bound(rbm: RBM) -> float:
-    """Return the largest L from starts with hidden means of all 0, all 1/2 and all 1."""
+    """Return the largest L from three starts: all hidden means are 0, 1/2 or 1."""
     return best_lower_bound(rbm, np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
 
 
@@ -61,7 +61,7 @@ def families(rbm: RBM, n_starts: int):
 
 
 def best_cover(rbm: RBM, candidates: list, bases: np.ndarray) -> int:
-    """Return the index of the base with the largest likelihood for the solutions with largest L.
+    """Return the index of the base under which the solutions with the largest L are most probable.
 
     ``bases`` (n, n_visible) are means; ``candidates`` holds visible means (n_starts, n_visible) for
     each base. A solution has the weight exp(L). The first base is kept unless another is better by

@@ -17,7 +17,7 @@ class BernoulliRBM(RBM):
     visible_bias : array (n_visible,)
     hidden_bias : array (n_hidden,)
     log_scale : float
-        As in `RBM`, like the errors.
+        As in `RBM`, which also describes the errors.
 
     Examples
     --------
@@ -48,8 +48,8 @@ class BernoulliRBM(RBM):
         kind = type(model)
         if kind.__name__ != "BernoulliRBM" or not kind.__module__.startswith("sklearn."):
             raise ValueError(
-                f"model is a {kind.__module__}.{kind.__name__}, whose units may be others than 0 "
-                "and 1: expected a sklearn.neural_network.BernoulliRBM; if they are 0 and 1, "
+                f"model is a {kind.__module__}.{kind.__name__}, whose units may not be 0 and 1: "
+                "expected a sklearn.neural_network.BernoulliRBM; if the units are 0 and 1, use "
                 f"rl.BernoulliRBM(model.{', model.'.join(SKLEARN).replace('_,', '_.T,', 1)})"
             )
         weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
@@ -86,8 +86,8 @@ class LeakyRBM(RBM):
     Let x_j = (v W + a)_j, and let c be the leakiness. Given v, ``h_j ~ N(x_j, 1)`` if x_j > 0 and
     ``h_j ~ N(c x_j, c)`` otherwise; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2``
     (eq. 6). The planes x_j = 0 divide space into regions; within each region the density is
-    Gaussian. At c = 1 the model is a single Gaussian. It is proper if I - W W' is positive definite
-    (theorem 3.1).
+    Gaussian. At c = 1 the model is a single Gaussian. The model is proper if I - W W' is positive
+    definite (theorem 3.1).
 
     The paper samples v given h from N(b + W h, I). Unless c = 1, this is not p(v | h) of any model
     with this p(h | v): the variance of h_j depends on the sign of x_j(v), and so does the constant

@@ -1,4 +1,4 @@
-"""Models with Gaussian visible units: properness, reduction to a span, and exact results.
+"""Models with Gaussian visible units: proper weights, reduction to a span, and exact results.
 
 The hidden units depend on v only through its projection on the span of the columns of W. Let U be
 an orthonormal basis of the span and v = U u + r with r orthogonal to it. The fields v W + a depend
@@ -165,8 +165,9 @@ def gaussian_draws(rbm, n: int, rng) -> np.ndarray:
 def exact_log_z(rbm) -> float:
     """Return log Z of a leaky model that is a single Gaussian or has orthogonal columns.
 
-    Orthogonal columns give one-dimensional integrals. Without biases, columns of norm s and
-    leakiness c give (Li et al. 2016, section 4.1, with the sign of the exponent of 2 pi corrected)
+    With orthogonal columns, Z is a product of one-dimensional integrals. For zero biases, columns
+    of norm s and leakiness c, log Z is (Li et al. 2016, section 4.1, with the sign of the exponent
+    of 2 pi corrected)
     ``n_visible/2 log 2 pi + n_hidden log([(1 - s^2)^-1/2 + (1 - c s^2)^-1/2] / 2)``.
     """
     silent = ~rbm.weights.any(axis=0)  # hidden units without weights

@@ -61,7 +61,7 @@ class RBM:
             if not len(layer):
                 raise ValueError(f"{name} is {layer!r}: expected units in both layers")
         if isinstance(visible, LeakyReLU):
-            raise ValueError("visible is LeakyReLU, units that are summed over: expected others")
+            raise ValueError("visible is LeakyReLU: expected other units; only hidden ones may be")
         largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
         meaning = f"{shape}, one row per visible unit{visible.entries}"
@@ -163,8 +163,8 @@ class RBM:
     def gibbs(self, visible, rng) -> np.ndarray:
         """Draw h given v, then v given h; return v. For use in loops: the states are not checked.
 
-        The sweep leaves the model invariant, except that `LeakyReLU` units have the approximate
-        sampler of Li et al. (2016); see `LeakyRBM`.
+        The sweep leaves the model invariant unless the hidden units are `LeakyReLU`. For these it
+        is the approximate sampler of Li et al. (2016); see `LeakyRBM`.
         """
         rng = checks.source_of_random(rng)
         h = self.hidden.draw(self.field(visible), rng)
@@ -180,7 +180,7 @@ class RBM:
 
     @property
     def log_z(self) -> float | None:
-        """log Z of a model without weights or a single Gaussian, otherwise None."""
+        """The log Z of a model without weights or of a single Gaussian, otherwise None."""
         if not self.weights.any():
             at = (layer.cumulant(layer.bias[None])[0] for layer in (self.visible, self.hidden))
             return float(sum(at) + self.log_scale)
@@ -256,8 +256,8 @@ class RBM:
 
         Files of `save`, of `rbms` (the last update is read) and of RestrictedBoltzmannMachines.jl
         name the kinds of their layers. For files of other programs ``layout``, ``names`` and
-        ``units`` are those of `rbmlib.from_state_dict`. Other formats (.pt, .pkl, ...) are refused,
-        with the line that converts them: no code in a file is executed.
+        ``units`` are those of `rbmlib.from_state_dict`. Other formats (.pt, .pkl, ...) may execute
+        code and are refused; the message shows how to convert them.
 
         Raises
         ------

@@ -17,14 +17,14 @@ N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05
 
 
 def base_of(rbm: RBM, base) -> RBM:
-    """Return the base, a model without weights, that ``base`` describes; see `GeometricPath`."""
+    """Return the model without weights that ``base`` describes; see `GeometricPath`."""
     if not isinstance(base, RBM):
         visible = rbm.visible.with_(bias=_visible_bias(rbm, base))
         hidden = rbm.hidden.with_(bias=np.zeros(rbm.n_hidden))
         weights = np.zeros(rbm.weights.shape)
         return rbm.with_(visible=visible, hidden=hidden, weights=weights, log_scale=0.0)
     if np.any(base.weights):
-        raise ValueError("base has weights that are not zero: its log Z would not be known")
+        raise ValueError("base has nonzero weights: expected zeros, so that its log Z is known")
     if not rbm.like(base) or base.log_scale:
         meaning = f"the layers of the target, {rbm.weights.shape}, and no log_scale"
         raise ValueError(f"base is {base!r}: expected {meaning}")

@@ -15,7 +15,7 @@ import numpy as np
 from ..models.rbm import gradient, log_density
 from .hmc import hmc
 
-LONGEST = 8.0  # largest length of a trajectory of "hmc"
+LONGEST = 8.0  # length of the longest trajectory of "hmc"
 TINY = 1e-300
 
 

@@ -177,7 +177,7 @@ class Piece:
         return low.with_(visible=visible, hidden=hidden, weights=weights, log_scale=scale)
 
     def hidden_at(self, t) -> Layer:
-        """Return the hidden layer at t for draws and cumulants; its biases are not updated."""
+        """Return the hidden layer at t for draws and cumulants, which do not use its biases."""
         low, high = self.low.hidden, self.high.hidden
         return high if self._of_bias_alone else low._between(high, t)
 

@@ -182,7 +182,7 @@ def _bits(layer) -> float:
 
 
 def _tables(small):
-    """Return the arguments of the compiled loop and a constant, or None if it does not apply."""
+    """Return the arguments of the compiled loop and a constant, or None if it cannot be used."""
     bits = in_bits(small)
     if bits is None or np.abs(bits.weights).max() > kernel.LARGEST:
         return None

@@ -69,9 +69,10 @@ def check(path: Path, estimate: Estimate) -> Estimate:
         - "contradicted": a lower bound on log Z lies above the interval. The bound is a sum over
           states, a mean-field bound or the mass about modes. The new interval begins at the bound
           and is open above, `std_error` includes the difference, and a `ConvergenceWarning` is
-          issued. The verdict is the same if a sum over all states lies outside the interval. For
-          both tests the interval is widened by one half, because a correct 95% interval misses
-          log Z once in twenty runs.
+          issued. An estimate is also contradicted if a sum over all states lies outside the
+          interval. Both tests widen the interval by one half, because a correct 95% interval
+          misses log Z once in twenty runs.
+        - "inconclusive": such a bound lies above the interval, but not above the widened interval.
         - "verified": the sum holds at least 90% of the value, and 200 chains from a second,
           broader base agree; or the sum is over all states.
 
@@ -89,14 +90,14 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     checks.instance("path", path, Path, checks.PATH_MEANING)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if "terms" in estimate.settings:
-        meaning = "each of its terms with the path of its own target"
+        meaning = "one of its terms, with the path to the target of this term"
         raise ValueError(f"estimate is {estimate.method}, a sum or difference: expected {meaning}")
     target, own = getattr(path, "rbm", None), estimate.settings.get("fingerprint")
     if isinstance(target, RBM) and own not in (None, described(target)["fingerprint"]):
         model = estimate.settings.get("model")
         came = f"of another model ({model}) than the path leads to ({described(target)['model']})"
         raise ValueError(f"estimate is {came}: expected one of the same weights and biases")
-    checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
+    checks.number("estimate.log_z", estimate.log_z, "a finite number")
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
     if model is not None and isinstance(states, np.ndarray):
         checks.states("estimate.states", states, model.visible)

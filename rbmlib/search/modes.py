@@ -2,9 +2,9 @@
 
 In an isolated mode, a few units hold the others in a pattern that is rare elsewhere, so no base
 leads into it. The starts therefore fix each unit of either layer in each of its states, or use the
-pattern of its weights; in models with a thousand units or more, only the units with the largest
-weights. Singular vectors of W with both signs find the modes of ferromagnets; descents from random
-states find other modes. The starts favour neither state of a unit.
+pattern of its weights. In models with a thousand units or more, they do so only for the units with
+the largest weights. Singular vectors of W with both signs find the modes of ferromagnets; descents
+from random states find other modes. The starts favour neither state of a unit.
 """
 
 from typing import NamedTuple

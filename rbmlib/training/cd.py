@@ -35,7 +35,7 @@ SEEN, SUMMED = 1000, 10_000  # rows for the reconstruction error and for exact l
 
 
 class ContrastiveDivergence(Learner):
-    """Steps along the difference between the statistics of the data and of the chains."""
+    """A learner that steps along the difference of statistics of the data and of the chains."""
 
     dtype: type = float
 
@@ -72,7 +72,7 @@ class ContrastiveDivergence(Learner):
 
     @property
     def apart(self) -> int:
-        """The number of updates in the time of the exact sum of an evaluation, or 1."""
+        """The number of updates that take as long as the exact sum of an evaluation, at least 1."""
         states = n_states(self.model.hidden)
         return max(1, int(states) // AN_UPDATE) if states <= MAX_EXACT_STATES else 1
 

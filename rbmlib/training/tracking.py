@@ -102,10 +102,10 @@ class LogZTracker:
         self.round_trips = np.zeros(self.n_chains)
         self._influences, self._lag_influences = np.zeros((2, self.n_chains))
 
-    # following a model ---------------------------------------------------------------------
+    # tracking a model ----------------------------------------------------------------------
 
     def update(self, rbm: RBM) -> float:
-        """Move the chains at ``rbm``, update log Z by eq. (24), and return log Z (nats)."""
+        """Move the chains for the model ``rbm``, update log Z by eq. (24), and return it (nats)."""
         rbm = as_rbm_of_bits("rbm", rbm, "a BernoulliRBM")
         if (n := rbm.n_visible) != self.base.size:
             raise ValueError(f"rbm has {n} visible units: expected {self.base.size} as in base")
