@@ -47,7 +47,7 @@ def committed(file: str) -> Path:
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
     if not path.is_file() and folder.name == INSTALLED:
         path = _of_checkout(file)
-        remedy = "replace it by that of the repository"
+        remedy = "replace it with the file of the repository"
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:

@@ -103,7 +103,7 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
     if layout is None:
         if w.shape == (b.size, a.size) == (a.size, b.size):
             raise ValueError(
-                f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
+                f"weights is square, {b.size} x {b.size}, so the biases do not determine its "
                 "layout: expected layout='visible_hidden' (one row per visible unit) or "
                 "layout='hidden_visible' (one row per hidden unit, as in PyTorch)"
             )
@@ -198,7 +198,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
             own = parts_of(arrays)
         model = made(own or of_foreign(arrays, source.name, layout, names, units))
     except KeyError as error:
-        raise ValueError(f"cannot read {source.name}: it is damaged, without {error}") from None
+        raise ValueError(f"cannot read {source.name}: it is damaged, {error} is missing") from None
     except ValueError as error:
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}") from None

@@ -57,7 +57,7 @@ class Polyline(Path):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
             model.refuse_improper()
         if len(models) < 2:
-            raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
+            raise ValueError(f"models holds {len(models)}: expected at least a base and a target")
         if models[0].log_z is None:
             raise ValueError(f"models[0] is {models[0]!r} with weights: its log Z is not known")
         self.models, self.rbm, self.span = list(models), models[-1], span
