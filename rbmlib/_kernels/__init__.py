@@ -1,6 +1,6 @@
-"""Private compiled kernels, which contain all code for float32, threads and SIMD.
+"""Private compiled kernels: all code for float32, threads and SIMD.
 
-The kernels do not check their input; public functions elsewhere do. The files are `simd` (sixteen
+The kernels do not check their input; public functions do. The files are `simd` (sixteen
 lanes as one value), `random` (stateless random numbers), `elementwise` (exp, Bernoulli draws and
 log-weight increments), `layers` (weights as exact integers, states as bits), `gibbs` (many chains,
 by `narrow` or by `wide` with `groups`), `tempering` and `adaptive` (draws of beta), `units` (draws

@@ -6,8 +6,8 @@ the same bits on any processor.
 
 The chains of a group share one vector of estimates, which is adjusted once all chains have been
 swept. This is stochastic approximation (Tan 2017), which includes the Wang-Landau algorithm.
-Groups share nothing and run on threads. Within a group the order of chains and of sums is fixed, so
-the same seed gives the same bits on any number of threads. `tempering` makes the sweeps.
+Groups share nothing and run on threads. The order of chains and of sums in a group is fixed, so the
+same seed gives the same bits on any number of threads.
 """
 
 from typing import NamedTuple

@@ -53,7 +53,7 @@ def draw_lanes(t, e, units, k0, k1):
 def series_lanes(s, t, e, step):
     """Return ``softplus(t) - softplus(t - d)`` with ``d = step * s``, given e = exp(-|t|).
 
-    The fourth-order Taylor series at t has a remainder below ``|d|**5 / 900`` for each unit.
+    The fourth-order Taylor series at t has a remainder below ``|d|**5 / 900``.
     """
     q = f32(1.0) / (e + f32(1.0))
     eq = e * q
@@ -78,8 +78,7 @@ def mean_lanes(t):
 def quadrature_lanes(s, t, step):
     """Return ``softplus(t) - softplus(t - d)`` with ``d = step * s`` as the integral of the mean.
 
-    Gauss-Legendre quadrature with three points has an error of at most ``|d|**7 / 4.9e6`` for each
-    unit.
+    Gauss-Legendre quadrature with three points has an error of at most ``|d|**7 / 4.9e6``.
     """
     d = s * step
     ends = mean_lanes(fma(d, f32(-0.5 + 0.15**0.5), t)) + mean_lanes(

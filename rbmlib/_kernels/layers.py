@@ -5,13 +5,12 @@ Weights are fixed-point integers, so fields do not depend on the order of summat
 finest for which no sum of entries of q over active units can leave (-2**24, 2**24). Float32 then
 holds every partial sum exactly, whatever the order of summation, the BLAS or the number of threads.
 An importance step to the float64 model corrects for the rounding of the weights
-(`rbmlib.sampling.compiled`). Sums are exact for any size of model; each doubling beyond 512 units
-with the largest weight, or beyond about 10,000 typical units, costs one bit of the weights.
+(`rbmlib.sampling.compiled`). Each doubling of a layer beyond 512 units with the largest weight, or
+beyond about 10,000 typical units, costs one bit of the weights.
 
 Binary states are 16-bit words and lists of the active units. A field is the sum of the weight rows
-of the active units; for sparse states these are far fewer than in a matrix product. A draw gives
-sixteen bits at once, and a table of the bit positions in every byte converts them to a list without
-branches.
+of the active units, which are few in sparse states. A draw gives sixteen bits at once, and a table
+of the bit positions in every byte converts them to a list without branches.
 """
 
 import math

@@ -48,10 +48,7 @@ def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
 
 @njit
 def fill_tables(down, tables):
-    """Fill ``tables[g, pattern]`` with the sum of the rows of ``down`` selected by the pattern.
-
-    The sum adds the row of the highest bit to the sum for the other bits.
-    """
+    """Fill ``tables[g, pattern]`` with the sum of the rows of ``down`` selected by the pattern."""
     n_units, n_columns = down.shape
     for group in range(tables.shape[0]):
         for i in range(n_columns):

@@ -1,13 +1,12 @@
 """Sixteen float32 or 32-bit integers, or eight 16-bit integers, as one value in a compiled kernel.
 
 LLVM maps such a value to one register of AVX-512, two of AVX2 or four of NEON. Every lane is
-rounded as IEEE prescribes, so results are identical on all processors. Explicit lanes make the
-kernels independent of a compiler's decision to vectorise a loop, and of its choice of width.
+rounded as IEEE prescribes, so results are identical on all processors, and the speed does not
+depend on a compiler's decision to vectorise a loop.
 
 Operators and functions work lane by lane, on vectors or on vectors and scalars of the same kind:
 ``+ - * /``, ``<``, ``>`` on floats, ``+ - * ^ << >>`` (logical) on integers, ``!=`` (exclusive
-or) on masks. Arrays for loads and stores are C-contiguous, and offsets count elements
-from their first.
+or) on masks. Arrays for loads and stores are C-contiguous; offsets count elements.
 """
 
 import inspect

@@ -33,8 +33,7 @@ HALF = np.array([
     -8.1403121588415372e-08,
 ])  # fmt: skip
 # The x at which the tail of a normal is sqrt(pi / 2) exp(-s**2 / 2) is s times a series in
-# (s - 1.5) / (s + 1.5), with an error of 9e-5 (relative for x > 1). A step of Halley's method cubes
-# the error.
+# (s - 1.5) / (s + 1.5); a step of Halley's method cubes the error, 9e-5 (relative for x > 1).
 PLACE = np.array([0.656591, 0.6689474, -0.2412633, -0.2201133, 0.1392606, 0.0538076, -0.0571476])
 
 

@@ -58,11 +58,9 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If a letter is not in the alphabet, or the sequences differ in length; the message gives the
-        line.
+    FileNotFoundError, ValueError
+        If the file does not exist, a letter is not in the alphabet, or the sequences differ in
+        length; the message gives the line.
 
     Examples
     --------

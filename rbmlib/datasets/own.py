@@ -40,11 +40,9 @@ def load_rows(
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is damaged, holds something else, or holds other values and no threshold is
-        given.
+    FileNotFoundError, ValueError
+        If the file does not exist, is damaged, holds something else, or holds other values and no
+        threshold is given.
 
     Examples
     --------

@@ -83,11 +83,9 @@ def from_state_dict(
 
     Raises
     ------
-    ValueError
-        If the three parameters cannot be identified, if their shapes do not match, or if a layout
-        is needed.
-    TypeError
-        If ``state`` is not a mapping.
+    ValueError, TypeError
+        If ``state`` is not a mapping, the three parameters cannot be identified, their shapes do
+        not match, or a layout is needed.
 
     Examples
     --------
@@ -135,9 +133,8 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
 
     Returns an array (n_states,) (report, eq. 23). ``model`` is an RBM or a fitted scikit-learn
     BernoulliRBM, and ``log_z`` is a number or an `Estimate`. An error in log Z shifts all
-    log-likelihoods equally. The function issues a `ConvergenceWarning` if the `Estimate` has not
-    converged, or if the distinct rows of a model with countable states have a total probability
-    above one.
+    log-likelihoods equally. A `ConvergenceWarning` is issued if the `Estimate` has not converged,
+    or if distinct rows of countable units have a total probability above one.
 
     Raises ValueError if log Z is not finite or belongs to another model, or if the data are not
     states of the model; TypeError if ``model`` is not a model.

@@ -6,8 +6,8 @@ Given a field x, the units of a layer are independent with p(s | x) ~ m(s) exp(s
     mean(x)       E[s | x], the derivative of the cumulant
     draw(x, rng)  a draw of s, with uniforms or normals of `shape_of(x, n)`
 
-and `values` if a unit has finitely many states. A new kind needs one class; its models can then be
-annealed, tempered, enumerated, trained, saved and loaded. Fields have shape (n_states, n_units).
+and `values` if a unit has finitely many states. A new kind needs only one class. Fields have shape
+(n_states, n_units).
 """
 
 from __future__ import annotations
@@ -131,10 +131,7 @@ class Layer:
         return f"values from {s.min()} to {s.max()}: expected {self._meaning}"
 
     def _slope(self, x, rise, high, low):
-        """Return the derivative of the cumulant from layer ``low`` to ``high``.
-
-        ``rise`` is the derivative of the field x.
-        """
+        """Return the slope of the cumulant from ``low`` to ``high``; x has the slope ``rise``."""
         return (self.mean(x) * rise).sum(axis=1)
 
     def _between(self, high, t):

@@ -5,10 +5,8 @@ entropy. The best independent h gives the bound
 
     L(m) = b m + sum_j softplus(a + m W)_j + S(m) + log_scale.
 
-Alternating updates of the two layers raise L. The model stays the same if the states of a unit are
-exchanged (h -> 1 - h), so the starts should favour neither state. Starts from singular vectors,
-large columns of W and patterns about the means at v = 1/2 transform with such an exchange; the
-other starts are accompanied by their complements.
+Alternating updates of the two layers raise L. A model stays the same if the states of a unit are
+exchanged (h -> 1 - h), so the starts favour neither state.
 """
 
 from __future__ import annotations

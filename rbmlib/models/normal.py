@@ -8,8 +8,7 @@ on u alone, and
 
 So u follows a model of the same kind with rank(W) visible units and weights U'W, and r is an
 independent Gaussian N(b, I) on the other dimensions. Log Z and the distribution of the hidden units
-are unchanged. The density of a leaky model is Gaussian in each region between the planes x_j = 0
-(`LeakyRBM`); if the columns of W are orthogonal, it is a product over directions.
+are unchanged. If the columns of W are orthogonal, the density of u is a product over directions.
 """
 
 from __future__ import annotations

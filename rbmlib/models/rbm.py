@@ -84,10 +84,7 @@ class RBM:
         return f"{type(self).__name__}(n_visible={self.n_visible}, n_hidden={self.n_hidden})"
 
     def with_(self, **parts) -> RBM:
-        """Return a copy with some parts (visible, hidden, weights, log_scale) replaced, unchecked.
-
-        The layers decide the class: a model of two Binary layers is a `BernoulliRBM`, for example.
-        """
+        """Return a copy with some parts replaced, unchecked; its layers determine its class."""
         if unknown := parts.keys() - self.__dict__.keys():
             raise TypeError(f"{sorted(unknown)} are not parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
@@ -261,11 +258,9 @@ class RBM:
 
         Raises
         ------
-        FileNotFoundError
-            If there is no such file.
-        ValueError
-            If the file is damaged, holds no RBM or another kind than this class, or does not
-            determine the parameters or their layout.
+        FileNotFoundError, ValueError
+            If the file does not exist, is damaged, holds no RBM or another kind than this class, or
+            does not determine the parameters or their layout.
         """
         model = formats.read_model(path, made, layout, names, units)
         if not isinstance(model, cls):

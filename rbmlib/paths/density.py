@@ -29,8 +29,7 @@ class DensityPath(Path):
     n_leapfrog : int
         Number of leapfrog steps in a transition.
     jitter : float
-        Each step size is multiplied by a uniform draw between 1 - jitter and 1 + jitter, which
-        avoids resonances (`rbmlib.paths.hmc`).
+        Each step size is multiplied by a uniform draw between 1 - jitter and 1 + jitter.
 
     Examples
     --------

@@ -39,10 +39,8 @@ class GeometricPath(Polyline):
 
     Raises
     ------
-    TypeError
-        If ``rbm`` is not a suitable model.
-    ValueError
-        If ``base`` does not fit the target.
+    TypeError, ValueError
+        If ``rbm`` is not such a model, or ``base`` does not fit it.
 
     Examples
     --------

@@ -152,10 +152,7 @@ def _directions(weights):
 
 
 def _changed(single, visible):
-    """Return visible means about modes, each with one unit of either layer in its other state.
-
-    The search thereby also reaches modes that combine several isolated patterns.
-    """
+    """Return visible means about modes, each with one unit of either layer in its other state."""
     found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
         means = expit(single.field(visible)) if layer else visible
@@ -186,10 +183,7 @@ def swept(single, visible, n_sweeps, ahead):
 
 
 def _solutions(single, visible):
-    """Return the distinct mean-field solutions from these visible means, highest bound first.
-
-    Duplicates are removed within groups of rows before all rows are compared.
-    """
+    """Return the distinct mean-field solutions from these visible means, highest bound first."""
     groups = np.array_split(visible, -(-len(visible) // TOGETHER))
     rough = np.concatenate([_settled(single, rows, ROUGH) for rows in groups])
     solved = _settled(single, rough, FINE)

@@ -85,15 +85,12 @@ class StateSum:
 
 
 def grown(rbm, modes, rng) -> StateSum:
-    """Return the sum from descents and modes, with the number of states that `log_z` uses.
-
-    Without modes (units other than bits), a state takes ten times as long.
-    """
+    """Return the sum from descents and modes, with the number of states that `log_z` uses."""
     found = StateSum(rbm)
     found.descend(rng)
     if modes is not None:
         found.add(modes.visible > 0.5, modes.hidden > 0.5)
-    work = WORK if modes is not None else WORK / 10
+    work = WORK if modes is not None else WORK / 10  # a state takes ten times as long
     units = sum(len(beam.small.visible) for beam in found.beams)
     found.grow(int(min(MOST, work / max(1, units))))
     return found

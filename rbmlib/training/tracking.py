@@ -163,7 +163,7 @@ class LogZTracker:
         return float(np.hypot(self.noise, lag))
 
     def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Anneal to the first model, and stop each chain at a beta; a share r_k stops at beta_k.
+        """Anneal to the first model; a share r_k of the chains stops at beta_k.
 
         Returns the states, the indices of their betas, and the log-weights.
         """
