@@ -38,8 +38,8 @@ class Dataset:
 def load_mnist() -> Dataset:
     """Return binarised MNIST: a pixel is 1 if its grey level is above 127, else 0.
 
-    ``train`` (60000, 784) and ``test`` (10000, 784) hold the images in the order of the original
-    files, row by row from the top left corner. The data (55 MB) stay in memory.
+    ``train`` (60000, 784) and ``test`` (10000, 784) keep the order of the original files; pixels
+    are listed row by row from the top left corner. The data (55 MB) stay in memory.
 
     Examples
     --------

@@ -304,9 +304,9 @@ class Gaussian(Layer):
 class LeakyReLU(Layer):
     """Leaky rectified linear hidden units with the cumulant ``a x^2 / 2`` (Li et al. 2016).
 
-    The slope a is ``above`` for x > 0 and ``below`` otherwise; the paper has above = 1, and below
-    is its leakiness. ``draw`` samples the paper's N(a x, a), which is not the conditional of a
-    joint density; `rbmlib.paths.moves` has exact transitions.
+    The slope a is ``above`` for x > 0 and ``below`` otherwise; in the paper, above = 1 and below is
+    the leakiness. ``draw`` samples the paper's N(a x, a), which is not the conditional of a joint
+    density; `rbmlib.paths.moves` has exact transitions.
     """
 
     parameters = ("bias", "above", "below")

@@ -96,10 +96,9 @@ def mean_field_bias(rbm: RBM, smoothing: float = SMOOTHING) -> np.ndarray:
     ``m_v = sigmoid(m_h W' + b)``. A single solution describes one mode, but a base must cover all
     modes. The function therefore runs damped iterations from many starts, with few to all hidden
     units on, and averages and smooths the visible means as in `base_rate`. It does the same for
-    starts about three other patterns than "all off", and uses one of these bases if the solutions
+    starts about three patterns other than "all off", and uses one of these bases if the solutions
     with the highest lower bounds on log Z are more probable under it. For other kinds of units the
-    starts are random draws. TypeError is raised if the states of the visible units cannot be
-    counted.
+    starts are random draws. Raises TypeError if the states of the visible units cannot be counted.
 
     Examples
     --------

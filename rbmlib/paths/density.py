@@ -13,8 +13,9 @@ class DensityPath(Path):
     """The geometric path from N(0, base_variance I) to a density with a gradient.
 
     ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)``. The slope is
-    ``log p*(x) - log N(x)``, and log Z_0 is 0. There is no search for modes as for an RBM: if no
-    chain enters a narrow mode, no check notices it, and ``converged`` stays True.
+    ``log p*(x) - log N(x)``, and log Z_0 is 0. Unlike the modes of an RBM, those of a density are
+    not searched for: if no chain enters a narrow mode, no check detects it, and ``converged`` stays
+    True.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ class GeometricPath(Polyline):
     base : array (n_visible,), RBM, "mean_field" or None
         Visible biases (`base_rate` of training data is the best known choice), or an RBM with zero
         weights. "mean_field" is a fit without data: `mean_field_bias`, or N(b, I) for Gaussian
-        units. None is the uniform base, which loses modes of trained models and issues a warning.
+        units. None is the uniform base, which loses modes of trained models; a warning says so.
 
     Raises
     ------

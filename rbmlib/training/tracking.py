@@ -50,8 +50,8 @@ class LogZTracker:
     ----------
     log_z, std_error : float
         The running estimate for the model of the last `update`, and its standard error, which
-        combines `noise` and the root mean square of recent lags in quadrature. The error does not
-        include a mode of the model that no chain has found.
+        combines `noise` and the root mean square of recent lags in quadrature. It does not account
+        for modes that no chain has found.
     noise : float
         Standard error from the spread over chains of their exponentially weighted influences on
         log Z. It accounts for the autocorrelation of each chain.

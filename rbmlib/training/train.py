@@ -53,6 +53,7 @@ def train(
         used in the given order, ``batch_size`` at a time, whatever the size of its arrays. The
         first batch then determines the visible biases at the start and is used in evaluations.
     n_hidden : int
+        Number of hidden units.
     method : {"cd", "pcd", "tempered"}
         Where the chains of the negative phase start: "cd" at the mini-batch, "pcd" where the last
         update ended. "tempered" uses the chains of ``tracker`` and its number of sweeps.
@@ -64,7 +65,7 @@ def train(
     learning_rate : float or array (n_updates,)
         A constant, or one rate for each update.
     momentum, weight_decay : float
-        Weight decay acts on the weights, not on the biases.
+        Weight decay does not act on the biases.
     rng : int, Generator or None
     start : RBM, optional
         The initial model. By default, it has small random weights. A model without two layers of
