@@ -103,7 +103,7 @@ def test_what_stands_for_an_rbm_is_refused_with_the_way_to_one(call):
         ({"W": W}, TypeError, ways),
         ("pcd_20", TypeError, ways),
         (Unfitted(), ValueError, r"call model\.fit\(data\)"),
-        (Softmax(), ValueError, r"is a test_models\.Softmax, whose units may be"),
+        (Softmax(), ValueError, r"is a test_models\.Softmax, whose units may not be 0 and 1"),
     ):
         with pytest.raises(kind, match=words):
             call(value)
@@ -211,9 +211,9 @@ READ = [  # arrays, what the caller says, the model or the error
     ({"W": W, "v_bias": B, "sigma": B}, {}, "by name: hidden_bias.*'hidden_bias': '...'"),
     ({"0.W": W, "1.W": W, "0.v_bias": B, "0.h_bias": A}, {}, "by name: weights.: expected"),
     # what files of known programs hold of another model, whose log Z is another
-    (MAT | {"labhid": W[:3], "labbiases": A}, {}, "'labhid'.*part of another model"),
-    (MAT | {"hidpen": W[:3], "penbiases": A}, {}, "'hidpen'.*part of another model"),
-    (MAT | {"type": "gb"}, {}, "'type'.*part of another model"),
+    (MAT | {"labhid": W[:3], "labbiases": A}, {}, "'labhid'.*belong to another model"),
+    (MAT | {"hidpen": W[:3], "penbiases": A}, {}, "'hidpen'.*belong to another model"),
+    (MAT | {"type": "gb"}, {}, "'type'.*belong to another model"),
 ]  # fmt: skip
 
 

@@ -396,7 +396,7 @@ def test_layers_of_another_number_of_states_are_no_base():
                   for q, w in ((3, weights), (2, 0 * weights)))  # fmt: skip
     with pytest.raises(ValueError, match=r"base is .*: expected the layers of the target"):
         rl.GeometricPath(three, base=two)
-    with pytest.raises(ValueError, match="base has weights"):
+    with pytest.raises(ValueError, match="base has nonzero weights"):
         rl.GeometricPath(three, base=three)
     with pytest.raises(ValueError, match="expected layers of one kind"):
         rl.Polyline([two, three])

@@ -1,15 +1,14 @@
-"""Private compiled cores: the only room that knows about float32, threads or SIMD.
+"""Private compiled kernels: all code for float32, threads and SIMD.
 
-Public functions elsewhere validate and explain; what is here trusts its input.
-Layout: `simd` (sixteen lanes as one value), `random` (stateless random numbers), `elementwise`
-(exp, Bernoulli draws and log-weight increments), `layers` (weights as exact integers, states as
-bits), `gibbs` (many chains, by the routes `narrow` and `wide`, the latter with its `groups`),
-`tempering` and `adaptive` (draws of beta), `units` (draws of colours and of halves of Gaussians),
-`learning` (contrastive divergence), `float_sums` (float64), `beam` (states that differ in one
-unit), `threads` (chunks of chains on threads).
+The kernels do not check their input; public functions do. The files are `simd` (sixteen
+lanes as one value), `random` (stateless random numbers), `elementwise` (exp, Bernoulli draws and
+log-weight increments), `layers` (weights as exact integers, states as bits), `gibbs` (many chains,
+by `narrow` or by `wide` with `groups`), `tempering` and `adaptive` (draws of beta), `units` (draws
+of Potts states and of half-Gaussians), `learning` (contrastive divergence), `float_sums` (float64),
+`beam` (states that differ in one unit) and `threads` (chunks of chains on threads).
 
-numba's on-disk cache does not notice a change in a function that a kernel calls from
-another file, so the cache folder is named after a hash of all files of this room.
+The on-disk cache of numba does not notice a change in a function that a kernel calls from another
+file, so the name of the cache folder contains a hash of all files of this package.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ _OUTER_CACHE = numba.config.CACHE_DIR
 
 
 def _cache_folder() -> str:
-    """Named after all files; where the installation cannot be written, in the user's cache."""
+    """Return the cache folder, in the user's cache if the installation is not writable."""
     digest = hashlib.sha256()
     for source in sorted(_ROOM.glob("*.py")):
         digest.update(source.name.encode())
@@ -35,7 +34,7 @@ def _cache_folder() -> str:
         folder = root / f"rbmlib-{digest.hexdigest()[:16]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):  # it may be there, and not for us to write
+            with tempfile.TemporaryFile(dir=folder):  # an existing folder may not be writable
                 return str(folder)
         except OSError:
             continue
@@ -43,9 +42,9 @@ def _cache_folder() -> str:
     raise RuntimeError(f"rbmlib finds no folder to compile in of {[*map(str, roots)]}: {remedy}")
 
 
-# numba reads this setting when a kernel is decorated; other users of numba keep theirs.
+# numba reads this setting when a kernel is decorated; afterwards it is restored for other packages.
 numba.config.CACHE_DIR = _cache_folder()
 try:
-    from . import beam, float_sums, gibbs, learning, units  # noqa: F401  (which import all others)
+    from . import beam, float_sums, gibbs, learning, units  # noqa: F401  (they import the others)
 finally:
     numba.config.CACHE_DIR = _OUTER_CACHE

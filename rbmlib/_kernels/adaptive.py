@@ -1,13 +1,13 @@
-"""Draws of beta, and estimates of log Z that they adjust at every sweep.
+"""Draws of beta, and estimates of log Z that are adjusted after every sweep.
 
-A draw is one of K numbers with probabilities ``q_k ~ exp(beta_k Delta + offset_k)``, O(K) in
-float64, with an exponential of our own (`weigh`), so that the same seed gives the same bits on
-any processor; or a move to a neighbour.
+A draw takes one of K indices with probabilities ``q_k ~ exp(beta_k Delta + offset_k)``, or moves to
+a neighbour. It costs O(K) in float64 and uses the exponential of `weigh`, so the same seed gives
+the same bits on any processor.
 
-The chains of a group share one vector of estimates, which moves once all of them have been swept:
-stochastic approximation (Tan 2017), of which the Wang-Landau algorithm is a case. Groups share
-nothing, so they run on threads; within one the order of chains and of sums is fixed, and the same
-seed gives the same bits on any number of threads. The sweeps are those of `tempering`.
+The chains of a group share one vector of estimates, which is adjusted once all chains have been
+swept. This is stochastic approximation (Tan 2017), which includes the Wang-Landau algorithm.
+Groups share nothing and run on threads. The order of chains and of sums in a group is fixed, so the
+same seed gives the same bits on any number of threads.
 """
 
 from typing import NamedTuple
@@ -17,8 +17,8 @@ import numpy as np
 from .random import draw_key, uniform
 from .simd import njit
 
-PART = 16  # probabilities are summed in parts: a sum can then be searched
-MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, left in the low bits
+PART = 16  # size of the partial sums of probabilities, which speed up a search
+MAGIC = 1.5 * 2.0**52  # adding it rounds to the nearest integer, stored in the low bits
 
 
 class Memory(NamedTuple):
@@ -32,18 +32,18 @@ class Memory(NamedTuple):
 
 
 class Ladder(NamedTuple):
-    """The betas, where the chains stand, and what a draw of another beta takes."""
+    """The betas, the beta of each chain, and memory for draws of beta."""
 
     betas: np.ndarray  # (K,)
     index: np.ndarray  # int64 (n_chains,)
     offsets: np.ndarray  # (K,)
-    sums: np.ndarray  # (K,): what a group of chains adds to its estimates of log Z
+    sums: np.ndarray  # (K,): for the update of the estimates of log Z of a group
     memory: Memory
 
 
 @njit
 def memory_of(n):
-    """Work space for n betas."""
+    """Return work space for n betas."""
     p, shifted = np.empty(n), np.empty(n)
     parts = np.empty((n + PART - 1) // PART)
     return Memory(p, p.view(np.int64), shifted, shifted.view(np.int64), parts)
@@ -51,17 +51,17 @@ def memory_of(n):
 
 @njit
 def ladder_of(betas, index):
-    """A ladder whose offsets are still to be set."""
+    """Return a ladder without offsets."""
     n = betas.size
     return Ladder(betas, index, np.empty(n), np.zeros(n), memory_of(n))
 
 
 @njit
 def weigh(delta, betas, offsets, memory):
-    """``p[k] = exp(x_k - max x)``, ``x_k = betas[k] delta + offsets[k]``; returns their sum.
+    """Fill p with exp(x_k - max x), where x_k = betas[k] delta + offsets[k]; return the sum of p.
 
-    2**t = 2**n 2**f as in `elementwise.exp_negative`, in float64: relative error below 1e-11,
-    to 2**-1000. ``p`` is that of the memory.
+    2**t = 2**n 2**f as in `elementwise.exp_negative`, but in float64, with a relative error below
+    1e-11 down to 2**-1000.
     """
     p, p_bits, shifted, shifted_bits, parts = memory
     top = -np.inf
@@ -97,7 +97,7 @@ def weigh(delta, betas, offsets, memory):
 
 @njit
 def search(p, parts, goal):
-    """The first k whose cumulative sum exceeds ``goal``."""
+    """Return the first k at which the cumulative sum of p exceeds ``goal``."""
     part = 0
     while part < parts.size - 1 and goal >= parts[part]:
         goal -= parts[part]
@@ -117,29 +117,29 @@ def note_end(chain, k, n, passages, last_end):
         last_end[chain] = k
 
 
-# estimates that are adjusted ------------------------------------------------------------------
+# adjusted estimates ---------------------------------------------------------------------------
 
 
 class Adjusted(NamedTuple):
-    """What is adjusted and added up, in place; groups of equally many chains come first."""
+    """Estimates and counts, which are changed in place; all groups have the same size."""
 
     log_z: np.ndarray  # (n_groups, K): estimates, 0 at the base
-    visits: np.ndarray  # int64 (n_groups, K): how often each beta was drawn
-    passages: np.ndarray  # int64 (n_chains,): from one end of the ladder to the other
-    last_end: np.ndarray  # int64 (n_chains,): visited last, 0 or K - 1; -1 for none
+    visits: np.ndarray  # int64 (n_groups, K): number of draws of each beta
+    passages: np.ndarray  # int64 (n_chains,): moves from one end of the ladder to the other
+    last_end: np.ndarray  # int64 (n_chains,): last end visited, 0 or K - 1; -1 for none
 
 
 class Rule(NamedTuple):
-    """How beta is drawn, and what a draw adds to the estimates."""
+    """The rule for draws of beta and for updates of the estimates."""
 
     prior: np.ndarray  # (K,)
     log_prior: np.ndarray  # (K,)
-    local: bool  # beta moves to a neighbour, or stays
-    mixed: bool  # the update takes probabilities of betas, not the beta drawn
+    local: bool  # beta moves to a neighbour or stays
+    mixed: bool  # the update uses probabilities of betas instead of the beta drawn
 
 
 class Adapting(NamedTuple):
-    """Beta is drawn with the estimates of log Z as they are, which the draws then adjust."""
+    """Settings and estimates of a run whose draws of beta use and adjust the estimates."""
 
     shifts: np.ndarray  # (K,): added to the log-probabilities of betas
     gains: np.ndarray  # (n_groups, n_sweeps)
@@ -149,7 +149,7 @@ class Adapting(NamedTuple):
 
 @njit
 def jump_anywhere(delta, u, ladder, mixed):
-    """Draw the index of beta given the state; add to the sums what the update takes of it."""
+    """Draw the index of beta given the state, and add to the sums for the update."""
     total = weigh(delta, ladder.betas, ladder.offsets, ladder.memory)
     p, sums = ladder.memory.p, ladder.sums
     new = search(p, ladder.memory.parts, u * total)
@@ -164,13 +164,13 @@ def jump_anywhere(delta, u, ladder, mixed):
 
 @njit
 def proposed(k, other, n):
-    """Probability with which ``other``, a neighbour of k, is proposed."""
+    """Return the probability of a proposal from k to its neighbour ``other``."""
     return 1.0 if k == 0 or k == n - 1 else 0.5
 
 
 @njit
 def jump_to_neighbour(old, delta, side, u, ladder, mixed):
-    """Propose a neighbour, accept it as Metropolis and Hastings do; add to the sums."""
+    """Make a Metropolis-Hastings move to a neighbour, and add to the sums for the update."""
     n, sums = ladder.betas.size, ladder.sums
     first, stop = max(old - 1, 0), min(old + 2, n)
     p, p_bits, shifted, shifted_bits, parts = ladder.memory
@@ -197,7 +197,7 @@ def jump_to_neighbour(old, delta, side, u, ladder, mixed):
 
 @njit
 def move(chain, group, delta, key, ladder, adapting):
-    """Move a chain to another beta; count."""
+    """Draw the beta of a chain, and count visits and passages."""
     rule, adjusted = adapting.rule, adapting.adjusted
     u = uniform(0, key)
     if rule.local:
@@ -212,7 +212,7 @@ def move(chain, group, delta, key, ladder, adapting):
 
 @njit
 def adjust(group, sweep, n_chains, ladder, adapting):
-    """``log_z += min(gain, prior) sums / (n_chains prior)``, less that of the base; empty sums."""
+    """Add min(gain, prior) sums / (n_chains prior) to log_z, set its base to 0, and reset sums."""
     log_z, gain = adapting.adjusted.log_z[group], adapting.gains[group, sweep]
     prior, sums = adapting.rule.prior, ladder.sums
     for k in range(log_z.size):
@@ -225,7 +225,7 @@ def adjust(group, sweep, n_chains, ladder, adapting):
 
 @njit
 def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
-    """Draw the beta of every chain with the estimates of its group, which are then adjusted."""
+    """Draw the beta of every chain from the estimates of its group, then adjust the estimates."""
     n_groups, log_prior = adapting.gains.shape[0], adapting.rule.log_prior
     size, log_z = deltas.size // n_groups, adapting.adjusted.log_z
     for group in range(n_groups):

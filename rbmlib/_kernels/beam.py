@@ -1,11 +1,12 @@
-"""States of a layer of bits that differ in one unit, and a table of distinct states.
+"""States of a layer of bits that differ in one unit, and a hash table of distinct states.
 
-A state is a key: its bits in words of 64. With y the field of the other layer, and p = sigma(y),
+The key of a state holds its bits in 64-bit words. If y is the field of the other layer and
+p = sigma(y),
 
     softplus(y + w) - softplus(y) = log(1 - p + p exp(w)),
 
-so that a table of exp(w) serves all states: a state and all its neighbours take one exponential a
-unit of the other layer, and a logarithm of a product now and then.
+so a table of exp(w) serves all states. A state and all its neighbours need one exponential for each
+unit of the other layer, and few logarithms of products.
 """
 
 import numpy as np
@@ -13,18 +14,18 @@ import numpy as np
 from .float_sums import _sum_softplus
 from .simd import njit
 
-FACTORS = 512  # multiplied before a logarithm is taken, at most
-LARGEST = 600.0  # of the logarithm of their product; of a weight, too
+FACTORS = 512  # most factors in a product before a logarithm is taken
+LARGEST = 600.0  # bound on the logarithm of a product, and on a weight
 WORD, FOLD = np.uint64(63), np.uint64(33)
 MIX, AGAIN = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)
 
 
 @njit
 def neighbours(keys, rows, factors, own, other, out):
-    """Fill ``out`` (n, n_units) with log p* of the states ``keys``, with one unit changed in each.
+    """Fill ``out`` (n, n_units) with log p* of each state after a change of each unit.
 
-    ``rows`` (n_units, n_other): weights; ``factors`` (n_other, n_units): their exponentials;
-    ``own`` and ``other``: biases.
+    ``rows`` (n_units, n_other) are the weights, ``factors`` (n_other, n_units) are their
+    exponentials, and ``own`` and ``other`` are the biases.
     """
     n_units, n_other = rows.shape
     y, on, product = np.empty(n_other), np.empty(n_units), np.empty(n_units)
@@ -57,7 +58,7 @@ def neighbours(keys, rows, factors, own, other, out):
 
 @njit
 def _multiply(y, on, factors, product):
-    """Multiply by q + p exp(w), or by exp(w) (q + p exp(-w)) where the unit goes off."""
+    """Multiply by q + p exp(w), or by exp(w) (q + p exp(-w)) if the unit is switched off."""
     for i in range(y.size):
         small = np.exp(-abs(y[i]))
         large = 1.0 / (1.0 + small)
@@ -71,7 +72,7 @@ def _multiply(y, on, factors, product):
 
 @njit
 def _slot(key, table, stored):
-    """Where a state is in the table, or would be."""
+    """Return the slot of a state in the table, or the free slot for it."""
     number = np.uint64(0)
     for word in key:
         number = (number ^ word) * MIX
@@ -90,12 +91,15 @@ def _slot(key, table, stored):
 
 @njit
 def insert(keys, values, table, stored, logs, n):
-    """Keep the states that are new: ``table`` (a power of two,) says which of the ``n``, or -1."""
+    """Store the new states after the first ``n``, and return the number of stored states.
+
+    ``table`` has a power of two of slots; a slot holds the index of a stored state, or -1.
+    """
     for k in range(keys.shape[0]):
         slot = _slot(keys[k], table, stored)
         if table[slot] < 0:
             table[slot] = n
-            for word in range(keys.shape[1]):  # a slice would take seconds more to compile
+            for word in range(keys.shape[1]):  # a slice would take seconds longer to compile
                 stored[n, word] = keys[k, word]
             logs[n] = values[k]
             n += 1
@@ -104,6 +108,6 @@ def insert(keys, values, table, stored, logs, n):
 
 @njit
 def holds(keys, table, stored, out):
-    """Whether each state is in the table."""
+    """Fill ``out`` with whether each state is in the table."""
     for k in range(keys.shape[0]):
         out[k] = table[_slot(keys[k], table, stored)] >= 0

@@ -1,10 +1,10 @@
-"""Logistic draws and log-weight increments, float32 with fixed rounding.
+"""Logistic draws and log-weight increments in float32 with fixed rounding.
 
-Every operation here is an IEEE float32 operation, a fused multiply-add written out as such,
-or an integer operation, in a fixed order: the same input gives the same bits on any processor.
-A unit of field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
-``bit = (u (1 + e) < e) xor (t > 0)``: no division, no overflow. Units go sixteen at a time
-(`simd`); the last few of a row that is no multiple of sixteen are masked.
+Every operation is an IEEE float32 operation, an explicit fused multiply-add, or an integer
+operation, in a fixed order, so the same input gives the same bits on any processor. A unit with
+field ``t = beta * s + offset`` is drawn by ``e = exp(-|t|)`` and
+``bit = (u (1 + e) < e) xor (t > 0)``, without division or overflow. Units are processed sixteen at
+a time (`simd`); surplus lanes at the end of a row are masked.
 """
 
 from typing import NamedTuple
@@ -16,17 +16,18 @@ from .simd import absolute, fma, fma_of_one, inline, njit, times_power_of_two, t
 
 f32 = np.float32
 
-# How the change of a softplus over a step is computed, by the largest change d of its argument.
+# Rules for the change of a softplus over a step, by the largest change d of its argument.
 EXACT, SERIES, QUADRATURE = 0, 1, 2  # float64 logarithms, `series_lanes`, `quadrature_lanes`
 SERIES_LIMIT, QUADRATURE_LIMIT = 1 / 16, 1.0
 
 
 @inline
 def exp_negative(x):
-    """exp(-x) for x >= 0, relative error below 1e-6 to x = 10, 4e-6 to 2**-125; that beyond.
+    """Return exp(-x) for x >= 0, but not less than 2**-125.
 
-    2**t = 2**n 2**f with n the nearest integer (found by adding 1.5 * 2**23) and 2**f its
-    degree-6 Taylor polynomial, |f| <= 1/2. `adaptive.weigh` has its own in float64.
+    The relative error is below 1e-6 up to x = 10, and below 4e-6 down to 2**-125. 2**t = 2**n 2**f
+    with n the nearest integer (found by adding 1.5 * 2**23) and the Taylor polynomial of degree 6
+    for 2**f, |f| <= 1/2. `adaptive.weigh` has a float64 version.
     """
     t = x * f32(-1.4426950408889634)
     t = where(t > f32(-125.0), t, f32(-125.0))
@@ -43,16 +44,16 @@ def exp_negative(x):
 
 @inline
 def draw_lanes(t, e, units, k0, k1):
-    """Mask of units that are 1, with probability 1 / (1 + exp(-t)), given e = exp(-|t|)."""
+    """Return a mask of units that are 1, with probability 1 / (1 + exp(-t)); e = exp(-|t|)."""
     u = fma(to_floats(bits31_lanes(units, k0, k1)), f32(2.0**-31), f32(2.0**-32))
     return (fma(u, e, u) < e) != (t > f32(0.0))
 
 
 @inline
 def series_lanes(s, t, e, step):
-    """``softplus(t) - softplus(t - d)`` with ``d = step * s``, given e = exp(-|t|).
+    """Return ``softplus(t) - softplus(t - d)`` with ``d = step * s``, given e = exp(-|t|).
 
-    Fourth-order Taylor series at t; its remainder is below ``|d|**5 / 900`` a unit.
+    The fourth-order Taylor series at t has a remainder below ``|d|**5 / 900``.
     """
     q = f32(1.0) / (e + f32(1.0))
     eq = e * q
@@ -67,7 +68,7 @@ def series_lanes(s, t, e, step):
 
 @inline
 def mean_lanes(t):
-    """1 / (1 + exp(-t))."""
+    """Return 1 / (1 + exp(-t))."""
     e = exp_negative(absolute(t))
     q = f32(1.0) / (e + f32(1.0))
     return where(t > f32(0.0), q, e * q)
@@ -75,9 +76,9 @@ def mean_lanes(t):
 
 @inline
 def quadrature_lanes(s, t, step):
-    """``softplus(t) - softplus(t - d)`` with ``d = step * s`` as the integral of the mean.
+    """Return ``softplus(t) - softplus(t - d)`` with ``d = step * s`` as the integral of the mean.
 
-    Gauss-Legendre with three points, at most ``|d|**7 / 4.9e6`` off a unit.
+    Gauss-Legendre quadrature with three points has an error of at most ``|d|**7 / 4.9e6``.
     """
     d = s * step
     ends = mean_lanes(fma(d, f32(-0.5 + 0.15**0.5), t)) + mean_lanes(
@@ -89,23 +90,22 @@ def quadrature_lanes(s, t, step):
 
 @inline
 def increment_lanes(s, t, e, step, rule):
-    """``softplus(t) - softplus(t - step * s)`` by one of two rules, given e = exp(-|t|)."""
+    """Return ``softplus(t) - softplus(t - step * s)`` by the rule, given e = exp(-|t|)."""
     if rule == SERIES:
         return series_lanes(s, t, e, step)
     return quadrature_lanes(s, t, step)
 
 
 class Schedule(NamedTuple):
-    """Betas of an annealing run (n_steps + 1,), the rule of each step (n_steps,), and where
-    log-weights are kept after it: a row, or -1."""
+    """The schedule of an annealing run."""
 
-    betas: np.ndarray
-    rules: np.ndarray
-    rows: np.ndarray
+    betas: np.ndarray  # (n_steps + 1,)
+    rules: np.ndarray  # (n_steps,)
+    rows: np.ndarray  # (n_steps,): row for the log-weights after the step, or -1
 
 
 class Step(NamedTuple):
-    """A step of a schedule as `increment_lanes` takes it."""
+    """A step of a schedule in float32."""
 
     beta: np.float32  # at its end
     size: np.float32
@@ -119,14 +119,14 @@ def step_of(schedule, k):
 
 
 def increment_rules(steps, largest_slope: float) -> np.ndarray:
-    """The cheapest rule for each step of a schedule that is accurate enough."""
+    """Return the cheapest sufficiently accurate rule for each step of a schedule."""
     d = np.abs(steps) * largest_slope
     return np.select([d < SERIES_LIMIT, d < QUADRATURE_LIMIT], [SERIES, QUADRATURE], EXACT)
 
 
 @njit
 def exact_increment(field, layer, beta, previous_beta):
-    """sum_j softplus(t_j) - softplus(t_j at previous_beta), float64: for large steps."""
+    """Return sum_j softplus(t_j) - softplus(t_j at previous_beta) in float64, for large steps."""
     scale, slope, offset = layer.scale, layer.slope, layer.offset
     total = 0.0
     for j in range(layer.n_units):

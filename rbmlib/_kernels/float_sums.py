@@ -1,4 +1,4 @@
-"""Sums in float64: over active units, over all states, and over samples of many temperatures."""
+"""Sums in float64 over active units, over all states, and over samples at many temperatures."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,12 @@ from .simd import njit
 
 # over active units, in their order ----------------------------------------------------------
 #
-# A BLAS product may round a row differently when the number of rows changes; here a chain's
-# digits are its own, so chains added to a run later are those of one larger run, bit for bit.
+# A BLAS product may round a row differently if the number of rows changes. Here the result for a
+# chain does not depend on other chains, so chains that are added to a run later have the same bits.
 
 
 def fields(v, weights) -> np.ndarray:
-    """``v @ weights`` (n_chains, n_columns) of states of zeros and ones."""
+    """Return ``v @ weights`` (n_chains, n_columns) for states of zeros and ones."""
     out = np.zeros((v.shape[0], weights.shape[1]))
     weights = np.ascontiguousarray(weights, np.float64)
     _add_active_rows(np.ascontiguousarray(v, np.float32), weights, out)
@@ -31,15 +31,15 @@ def _add_active_rows(v, weights, out):
 
 # over all states of one layer -----------------------------------------------------------------
 
-QUAD = 4  # units whose factors are multiplied before the product is stored
-TILE = 16, 128  # states at a time: their products stay in the cache
+QUAD = 4  # factors that are multiplied before the product is stored
+TILE = 16, 128  # states in a tile, whose products stay in the cache
 
 
 @njit
 def multiply(low, high, out):
     """Fill ``out`` (n_high, n_low) with the products over units i of 1 + low[i, l] high[h, i].
 
-    The number of units is a multiple of `QUAD`, n_high and n_low are powers of two.
+    The number of units is a multiple of `QUAD`; n_high and n_low are powers of two.
     """
     n, n_low = low.shape
     rows, columns = min(TILE[0], len(high)), min(TILE[1], n_low)
@@ -55,12 +55,12 @@ def multiply(low, high, out):
                         out[h, k] *= one * other
 
 
-FACTORS = 512  # factors of at most 2 multiplied before a logarithm is taken: 2**512 is safe
+FACTORS = 512  # factors of at most 2 in a product before a logarithm: 2**512 does not overflow
 
 
 @njit
 def _sum_softplus(y):
-    """sum_i softplus(y_i) = sum_i max(y_i, 0) + log prod_i (1 + exp(-|y_i|))."""
+    """Return sum_i softplus(y_i) = sum_i max(y_i, 0) + log prod_i (1 + exp(-|y_i|))."""
     total = 0.0
     for start in range(0, y.size, FACTORS):
         linear, product = 0.0, 1.0
@@ -71,22 +71,22 @@ def _sum_softplus(y):
     return total
 
 
-# over samples of functions that many temperatures share, from one scalar a sample --------------
+# over samples, for functions of one scalar for each sample --------------------------------------
 #
-# On a geometric path a sample enters only by its slope Delta, through
+# On a geometric path, a sample enters only through its slope Delta, by
 #
 #     W_k(Delta) = exp(a_k + beta_k Delta) / sum_l exp(a_l + beta_l Delta).
 #
-# Seen as functions of a complex Delta, W_k and the logarithm of the denominator are analytic
-# where ``|Im Delta| < pi / (beta_max - beta_min)``: the terms of the denominator then lie within
-# an angle below pi, so that they cannot cancel. A sum over samples is therefore a sum over the
-# Chebyshev nodes of cells of the real line, each with the weight that Lagrange interpolation
-# gives it; the error falls like 5.8**-N_NODES (1e-12 of a weight) whatever the number of samples.
+# As functions of a complex Delta, W_k and the logarithm of the denominator are analytic for
+# ``|Im Delta| < pi / (beta_max - beta_min)``: the terms of the denominator then lie within an angle
+# below pi and cannot cancel. A sum over samples can therefore be replaced by a sum over Chebyshev
+# nodes in cells of the real line, with weights from Lagrange interpolation. The error falls like
+# 5.8**-N_NODES (1e-12 of a weight) for any number of samples.
 
-N_NODES = 18  # a cell
+N_NODES = 18  # nodes in a cell
 CELL = 2.0  # length of a cell, times (beta_max - beta_min)
-ROWS = 256  # nodes at a time: K x ROWS numbers are all that is held
-MANY = 256  # states, of which nodes that lie close give weight to some only
+ROWS = 256  # nodes at a time, which limits memory to K x ROWS numbers
+MANY = 256  # above this many states, skip those without weight at the nodes of a block
 
 _ANGLES = (np.arange(N_NODES) + 0.5) * (np.pi / N_NODES)
 _UNIT = 0.5 - 0.5 * np.cos(_ANGLES)  # Chebyshev nodes of a cell of length 1
@@ -94,20 +94,20 @@ _BARYCENTRIC = (-1.0) ** np.arange(N_NODES) * np.sin(_ANGLES)
 
 
 class Grid(NamedTuple):
-    """``sum(weights * g(nodes))`` is the sum of g over the samples; see `grid`."""
+    """Nodes and weights: ``sum(weights * g(nodes))`` is the sum of g over the samples."""
 
     nodes: np.ndarray
     weights: np.ndarray
-    position: np.ndarray  # (n,) of each sample in its cell, from 0 to 1
-    rank: np.ndarray  # (n,) of its cell among those that hold samples; empty: nodes are samples
+    position: np.ndarray  # (n,) position of each sample in its cell, from 0 to 1
+    rank: np.ndarray  # (n,) index of the cell of each sample; empty if the nodes are the samples
 
 
 def grid(delta, spread: float) -> Grid:
-    """Nodes for samples ``delta`` (n,), with ``spread`` = beta_max - beta_min."""
+    """Return the nodes for samples ``delta`` (n,); ``spread`` = beta_max - beta_min."""
     width, start = CELL / spread, delta.min()
     position = (delta - start) / width
     cells = np.floor(position)
-    used, rank = np.unique(cells, return_inverse=True)  # few, however far apart samples lie
+    used, rank = np.unique(cells, return_inverse=True)  # only cells that contain samples
     if used.size * N_NODES >= delta.size:
         return Grid(delta, np.ones(delta.size), np.empty(0), np.empty(0, np.int64))
     position -= cells
@@ -118,7 +118,7 @@ def grid(delta, spread: float) -> Grid:
 
 
 def interpolate(values, points: Grid) -> np.ndarray:
-    """A function at the samples, from its ``values`` at the nodes."""
+    """Return a function at the samples from its ``values`` at the nodes."""
     if not points.rank.size:
         return values
     out = np.empty(points.rank.size)
@@ -128,7 +128,7 @@ def interpolate(values, points: Grid) -> np.ndarray:
 
 @njit
 def _basis(position, out):
-    """Lagrange polynomials of a cell at a position in [0, 1]."""
+    """Fill ``out`` with the Lagrange polynomials of a cell at a position in [0, 1]."""
     total = 0.0
     for j in range(N_NODES):
         gap = position - _UNIT[j]
@@ -163,9 +163,9 @@ def _interpolate(position, rank, values, out):
 
 @njit
 def state_weights(delta, betas, a, member, out):
-    """Fill ``out`` (n, K) with W_k(delta_n); the logarithms of the denominators are returned.
+    """Fill ``out`` (n, K) with W_k(delta_n) and return the logarithms of the denominators.
 
-    Only the states of ``member`` are in the denominator.
+    The denominator includes only the states of ``member``.
     """
     logs = np.empty(delta.size)
     for n in range(delta.size):
@@ -187,7 +187,7 @@ def state_weights(delta, betas, a, member, out):
 
 @njit
 def moments(delta, weights, betas, a, member, second):
-    """Weighted sums of the log-denominator, of W_k, and of W_k W_l (if ``second``)."""
+    """Return weighted sums of the log-denominator, of W_k, and, if ``second``, of W_k W_l."""
     n_states = betas.size
     objective, first = 0.0, np.zeros(n_states)
     products = np.zeros((n_states, n_states))
@@ -210,7 +210,7 @@ def moments(delta, weights, betas, a, member, second):
         if second:
             some = np.ascontiguousarray(weighted[:, low:high]).T
             found = np.dot(some, np.ascontiguousarray(w[:, low:high]))
-            for k in range(high - low):  # a sum of slices would take seconds more to compile
+            for k in range(high - low):  # a sum of slices would take seconds longer to compile
                 for other in range(high - low):
                     products[low + k, low + other] += found[k, other]
     return objective, first, products
@@ -218,7 +218,7 @@ def moments(delta, weights, betas, a, member, second):
 
 @njit
 def combination(delta, betas, a, member, coefficients):
-    """``sum_k coefficients_k W_k(delta_n)`` of each delta."""
+    """Return ``sum_k coefficients_k W_k(delta_n)`` for each delta."""
     out = np.empty(delta.size)
     block = np.empty((ROWS, betas.size))
     for begin in range(0, delta.size, ROWS):

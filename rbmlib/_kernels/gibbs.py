@@ -1,13 +1,13 @@
 """Annealing and block Gibbs sweeps of many chains of a Bernoulli RBM.
 
-The family is linear in beta: hidden field ``beta (vW + hidden_slope) + hidden_offset`` and
-visible field ``beta (Wh + visible_slope) + visible_offset``; one step draws h given v, then v
-given h. Weights are fixed-point integers (`layers`), so fields are exact and their digits do
-not depend on how they were summed. `narrow` adds the weights of the active units, a chain at a
-time, for few hidden units; `wide` serves any number, a group of chains at a time.
+The family is linear in beta: the hidden field is ``beta (vW + hidden_slope) + hidden_offset``, and
+the visible field is ``beta (Wh + visible_slope) + visible_offset``. A step draws h given v, then v
+given h. Weights are fixed-point integers (`layers`), so fields are exact and do not depend on the
+order of summation. `narrow` processes one chain at a time and needs few hidden units; `wide`
+processes groups of chains with any number of hidden units.
 
-All functions change ``v`` (n_chains, n_visible), float32, in place; ``stream`` says where random
-numbers begin, and is left there.
+All functions change ``v`` (n_chains, n_visible), float32, in place. ``stream`` gives the start of
+the random numbers and is not advanced.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from .elementwise import Schedule, increment_rules
 from .layers import FixedPoint, Model, layer, quantise, run_of
 from .tempering import Tally, Tempering
 
-GROUP = 32  # chains: a chunk is a number of whole groups, where there are that many
+GROUP = 32  # chains; a chunk consists of whole groups if there are enough chains
 
 
 class Family(NamedTuple):
-    """Kernel form of a family of RBMs linear in beta."""
+    """The form for kernels of a family of RBMs linear in beta."""
 
-    model: Model  # its weights in the form of `narrow` if small, else of `wide`
+    model: Model  # with weights for `narrow` if small, otherwise for `wide`
     small: bool
     fixed: FixedPoint
     largest: float  # bound on |d(hidden field)/d(beta)| over all visible states
@@ -37,11 +37,11 @@ class Family(NamedTuple):
 def family(
     weights, hidden_slope, hidden_offset, visible_slope, visible_offset, small=None
 ) -> Family:
-    """Kernel form of a family; weights (n_visible, n_hidden), the rest vectors of units."""
+    """Make a family from weights (n_visible, n_hidden) and vectors of slopes and offsets."""
     fixed = quantise(weights, visible_slope)
     small = np.shape(weights)[1] <= narrow.MAX_HIDDEN if small is None else small
     both = narrow.layout(fixed) if small else (groups.blocks(fixed.up), groups.blocks(fixed.down))
-    # the slope that the log-weights use, to the bit: draws must leave the same model invariant
+    # the rounded slope that the log-weights use, so that draws leave the same model invariant
     visible_slope = fixed.up[:, -1] * fixed.slope_scale
     hidden = layer(fixed.scale, hidden_slope, hidden_offset)
     visible = layer(fixed.scale, visible_slope, visible_offset)
@@ -53,13 +53,13 @@ def family(
 
 
 def quantised_weights(f: Family) -> tuple[np.ndarray, np.ndarray]:
-    """The float64 weights and visible slope that the kernels really use, exactly."""
+    """Return the exact values (float64) of the weights and visible slope in the kernels."""
     slope = f.fixed.up[:, -1].astype(float) * f.fixed.slope_scale
     return f.fixed.down.T.astype(float) * f.fixed.scale, slope
 
 
 def in_parts(loop, parts, n_steps, stream, n_threads, on_progress):
-    """Call ``loop(part, run)`` for parts of the chains, on threads, until all steps are taken."""
+    """Call ``loop(part, run)`` on threads, for all parts of the chains and all steps."""
 
     def block(chunk, start, stop):
         part = parts[chunk]
@@ -69,7 +69,7 @@ def in_parts(loop, parts, n_steps, stream, n_threads, on_progress):
 
 
 def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
-    """Chunks of chains for the threads."""
+    """Return chunks of chains for the threads."""
     share = -(-n_chains // (threads.resolve(n_threads) * GROUP)) * GROUP
     return threads.chunks(n_chains, min(threads.CHUNK, share))
 
@@ -77,11 +77,11 @@ def _parts(n_chains: int, n_threads: int | None) -> list[slice]:
 def anneal(
     f: Family, v, log_weights, betas, stream, n_threads=None, on_progress=None, looks=()
 ) -> np.ndarray:
-    """Anneal ``v`` along betas; adds to log_weights, in place. Returns them after the steps
-    ``looks``, (n_looks, n_chains).
+    """Anneal ``v`` along betas and add to log_weights, in place.
 
-    Step k: weight of v between betas[k] and betas[k + 1], then one sweep at betas[k + 1].
-    Step by step, so that a run has the same bits wherever it is interrupted to be looked at.
+    Returns the log-weights after the steps ``looks``, (n_looks, n_chains). Step k adds the weight
+    of v between betas[k] and betas[k + 1], then makes a sweep at betas[k + 1]. A run has the same
+    bits wherever it is interrupted.
     """
     kernel, rows = narrow.anneal if f.small else wide.anneal, np.full(betas.size - 1, -1)
     rows[np.array(looks, int) - 1] = np.arange(len(looks))
@@ -96,7 +96,7 @@ def anneal(
 
 
 def sweep(f: Family, v, betas, slopes, n_sweeps, stream, n_threads=None, on_progress=None) -> None:
-    """``n_sweeps`` Gibbs sweeps, chain c at betas[c]; fills ``slopes``, (n_chains,) or empty."""
+    """Make Gibbs sweeps with chain c at betas[c], and fill ``slopes`` (n_chains,) unless empty."""
     betas, index = np.array(betas, float), np.arange(len(v))
 
     def loop(part, run):
@@ -109,9 +109,9 @@ def temper(
     f: Family, v, index, betas, given: Tempering, n_sweeps, stream, n_threads=None,
     on_progress=None,
 ) -> None:  # fmt: skip
-    """``n_sweeps`` sweeps, each followed by a draw of beta given (v, h).
+    """Make sweeps, each followed by a draw of beta given (v, h).
 
-    Chain c is at ``betas[index[c]]``. What `Tempering` holds is filled and added to in place.
+    Chain c is at ``betas[index[c]]``. The arrays of ``given`` are changed in place.
     """
     slopes, (offsets, kept, tally) = np.empty(len(v)), given
 
@@ -126,9 +126,9 @@ def temper(
 def adapt(
     f: Family, v, index, betas, given: Adapting, n_sweeps, stream, n_threads=None, on_progress=None
 ) -> None:
-    """As `temper`, with estimates of log Z that each group of chains adjusts after every sweep.
+    """Like `temper`, but each group of chains adjusts its estimates of log Z after every sweep.
 
-    A row of the gains (n_groups, n_sweeps) is a group, of equally many chains.
+    The gains (n_groups, n_sweeps) have a row for each group; all groups have the same size.
     """
     n_groups, slopes = len(given.gains), np.empty(len(v))
     size = len(v) // n_groups

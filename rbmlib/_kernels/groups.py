@@ -1,12 +1,11 @@
-"""States of a group of chains, and the fields that they make in blocks of sixteen units.
+"""States of a group of chains, and their fields in blocks of sixteen units.
 
-Sums of integers are exact, so the order does not show in the digits, and there are two ways to
-them. Of sparse states the weights of the active units are added; a list that would hold more than
-half of the units holds the others, and is subtracted. Of dense states the sums of all patterns of
-four units are made once for sixteen (a table in the first-level cache) and serve every chain of a
-group: a chain then adds a row for four units, where a matrix product takes four. Rows are of 32
-columns of 16 bits. Sums stay in 16 bits for as long as no sum of the units concerned can leave
-them; weights too large for that are cut in parts that add up to them.
+Sums of integers are exact, so they may be computed in two ways. For sparse states, the weights of
+the active units are added; if more than half of the units are active, the weights of the others are
+subtracted from the total. For dense states, a table in the first-level cache holds the sums of all
+patterns of four units, for sixteen units at a time. The table serves all chains of a group: a chain
+adds one row for four units instead of four rows. A row has 32 columns of 16 bits. Sums stay in 16
+bits as long as they fit; weights that are too large are cut into parts.
 """
 
 from typing import NamedTuple
@@ -18,31 +17,31 @@ from .simd import LANES, element, inline, load, load_row, njit, spread, store, w
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
 
-TURN = 4  # weight rows added in a turn of the loop
-SPARSE = 5  # rows are added while fewer than one in so many is listed, else looked up
-MAKING = 12  # chains for which looking up takes as long as making the sums
+TURN = 4  # weight rows added in an iteration
+SPARSE = 5  # add rows if fewer than one unit in five is listed, otherwise look sums up
+MAKING = 12  # chains for which looking up takes as long as making the table
 WIDTH = 2 * LANES  # columns of a row
 TOGETHER = 8  # units whose weights are added in 16 bits
-LARGEST = 2**15 - 1 - TOGETHER  # reach of their sums: cutting may add one a unit
-PATTERNS = 16 * WIDTH  # size of the table of four units
-TABLE = 4 * PATTERNS  # of the sixteen of a part
-PARTS = 4  # parts whose tables fit the first-level cache (16 KB)
+LARGEST = 2**15 - 1 - TOGETHER  # bound on their sums; rounding in a cut may add one for each unit
+PATTERNS = 16 * WIDTH  # size of the table for four units
+TABLE = 4 * PATTERNS  # size of the table for sixteen units
+PARTS = 4  # parts whose tables fit in the first-level cache (16 KB)
 
 
-# dense states: rows of four units, by the pattern of their bits -------------------------------
+# dense states: sums for four units, by the pattern of their bits -------------------------------
 
 
 class Parts(NamedTuple):
-    """Integer weights of sixteen units and 32 columns each: PARTS a turn, block by block."""
+    """Integer weights in parts of sixteen units and 32 columns; PARTS of a block make a turn."""
 
     rows: np.ndarray  # int16 (n_turns, PARTS, LANES, WIDTH)
-    words: np.ndarray  # int64 (n_turns, PARTS): which sixteen units
-    whole: np.ndarray  # bool (n_turns,): whether sums of sixteen units stay in 16 bits
-    starts: np.ndarray  # int64 (n_blocks + 1,): the first turn of a block
+    words: np.ndarray  # int64 (n_turns, PARTS): index of the sixteen units
+    whole: np.ndarray  # bool (n_turns,): whether sums of sixteen units fit in 16 bits
+    starts: np.ndarray  # int64 (n_blocks + 1,): the first turn of each block
 
 
 def _reach(rows: np.ndarray, together: int) -> np.ndarray:
-    """Largest magnitude of sums of so many units: rows (..., LANES, WIDTH)."""
+    """Return the largest magnitude of sums over ``together`` units; rows (..., LANES, WIDTH)."""
     some = rows.reshape(*rows.shape[:-2], -1, together, WIDTH)
     positive = np.maximum(some, 0).sum(axis=-2, dtype=np.int32)
     negative = positive - some.sum(axis=-2, dtype=np.int32)
@@ -50,7 +49,7 @@ def _reach(rows: np.ndarray, together: int) -> np.ndarray:
 
 
 def _cut(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Parts of a block of columns, rows (n_words, LANES, WIDTH), and their words; whole turns."""
+    """Cut the rows (n_words, LANES, WIDTH) of a block into parts; return these and their words."""
     counts = np.maximum(1, -(-_reach(rows, TOGETHER) // LARGEST))
     words = np.repeat(np.arange(len(rows)), counts)
     if words.size > len(rows):
@@ -62,7 +61,7 @@ def _cut(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def parts(q: np.ndarray) -> Parts:
-    """Of integer weights (n_rows, n_columns)."""
+    """Return the parts of integer weights (n_rows, n_columns)."""
     n_rows, n_columns = q.shape
     n_blocks = -(-n_columns // WIDTH)
     padded = np.zeros((n_words(n_rows), LANES, n_blocks, WIDTH), i32)
@@ -80,7 +79,7 @@ def parts(q: np.ndarray) -> Parts:
 
 @njit
 def tabulate(rows, first, table, place):
-    """The sums of all patterns of four rows from an offset on, pattern by pattern."""
+    """Store the sums of all patterns of the four rows that begin at offset ``first``."""
     a, b = load_row(rows, first), load_row(rows, first + WIDTH)
     c, d = load_row(rows, first + 2 * WIDTH), load_row(rows, first + 3 * WIDTH)
     ab, ac, bc = a + b, a + c, b + c
@@ -104,7 +103,7 @@ def tabulate(rows, first, table, place):
 
 @inline
 def _looked_up(table, part, bits):
-    """Sums of the first and of the second eight units of a part."""
+    """Return the sums for the first and for the last eight units of a part."""
     place = TABLE * part
     one = load_row(table, place + WIDTH * (bits & 15))
     one = one + load_row(table, place + PATTERNS + WIDTH * ((bits >> 4) & 15))
@@ -115,7 +114,7 @@ def _looked_up(table, part, bits):
 
 @njit
 def add_patterns(which, whole, words, table, fields):
-    """Add the rows of a turn, the parts of the words ``which``, to the fields of every chain."""
+    """Add the sums of a turn, whose parts have the words ``which``, to the fields of all chains."""
     n_chains, n_words = words.shape
     w0, w1, w2, w3 = which[0], which[1], which[2], which[3]
     for chain in range(n_chains):
@@ -142,7 +141,7 @@ def add_patterns(which, whole, words, table, fields):
 
 @njit
 def sum_patterns(block, weights, words, room):
-    """Fields of the 32 units of a block."""
+    """Compute the fields of the 32 units of a block from tables of sums."""
     room.fields[:] = i32(0)
     for turn in range(weights.starts[block], weights.starts[block + 1]):
         first = 4 * PARTS * turn
@@ -151,14 +150,14 @@ def sum_patterns(block, weights, words, room):
         add_patterns(weights.words[turn], weights.whole[turn], words, room.table, room.fields)
 
 
-# fields, either way ---------------------------------------------------------------------------
+# fields in both ways --------------------------------------------------------------------------
 
 
 class Room(NamedTuple):
-    """Memory for the fields of a group of chains; flat: to reshape takes seconds to compile."""
+    """Memory for the fields of a group of chains; flat because reshapes take seconds to compile."""
 
-    fields: np.ndarray  # int32 (2 * n_chains * LANES,): of two blocks of sixteen units
-    table: np.ndarray  # int16 (PARTS * TABLE,): pattern 0 of every four units stays 0
+    fields: np.ndarray  # int32 (2 * n_chains * LANES,): two blocks of sixteen units
+    table: np.ndarray  # int16 (PARTS * TABLE,): pattern 0 of each four units stays 0
 
 
 @njit
@@ -170,22 +169,22 @@ def empty_room(n_chains):
 
 
 class Blocks(NamedTuple):
-    """Integer weights (n_rows, n_columns), columns cut in blocks of 32 and padded."""
+    """Integer weights (n_rows, n_columns) in padded blocks of 32 columns."""
 
     rows: np.ndarray  # int16 (n_blocks, n_rows + 1, WIDTH): the last row is zero
-    by_two: np.ndarray  # bool (n_blocks,): whether the sum of any two rows stays in 16 bits
+    by_two: np.ndarray  # bool (n_blocks,): whether the sum of any two rows fits in 16 bits
     totals: np.ndarray  # int32 (n_blocks, WIDTH): sums of all rows
     parts: Parts
     n_words: int  # blocks of sixteen columns
 
 
 class States(NamedTuple):
-    """States of a layer, for the chains of a group, in the forms that fields are made from."""
+    """States of a layer for the chains of a group, as words and as lists."""
 
     words: np.ndarray  # uint16 (n_chains, n_words)
-    listed: np.ndarray  # uint16 (n_chains, n_units + ROOM): the active units, or the others
-    counts: np.ndarray  # int64 (n_chains,): how many are listed
-    inverted: np.ndarray  # bool (n_chains,): whether the others are
+    listed: np.ndarray  # uint16 (n_chains, n_units + ROOM): the active or the inactive units
+    counts: np.ndarray  # int64 (n_chains,): number of listed units
+    inverted: np.ndarray  # bool (n_chains,): whether the inactive units are listed
 
 
 def blocks(q: np.ndarray) -> Blocks:
@@ -204,7 +203,7 @@ def blocks(q: np.ndarray) -> Blocks:
 
 @njit
 def states_of(words, n_units):
-    """States of which nothing is listed yet."""
+    """Return states without lists."""
     n_chains = words.shape[0]
     listed, counts = np.empty((n_chains, n_units + ROOM), u16), np.empty(n_chains, np.int64)
     return States(words, listed, counts, np.empty(n_chains, np.bool_))
@@ -212,10 +211,10 @@ def states_of(words, n_units):
 
 @njit
 def prepare(states, n_units):
-    """Whether to list the units, or to look up their words; does what is faster."""
+    """Return whether adding listed rows is faster than looking sums up; if so, list the units."""
     listed, rest = 0, n_units % LANES
     for words in states.words:
-        if rest:  # what was drawn beyond the last unit
+        if rest:  # clear the bits beyond the last unit
             words[n_units // LANES] &= (1 << rest) - 1
         n_active = 0
         for word in words:
@@ -229,7 +228,7 @@ def prepare(states, n_units):
 
 @njit
 def list_rows(words, n_units, rows, counts, inverted):
-    """List the active units of every chain, or the others if they are fewer."""
+    """List the active or the inactive units of every chain, whichever are fewer."""
     for chain in range(counts.size):
         n_active = list_active(words[chain], n_units, rows[chain])
         inverted[chain] = 2 * n_active > n_units
@@ -239,7 +238,7 @@ def list_rows(words, n_units, rows, counts, inverted):
             n_active = list_active(words[chain], n_units, rows[chain])
             for word in range(words.shape[1]):
                 words[chain, word] ^= 0xFFFF
-        while n_active % TURN:  # with the row of zeros
+        while n_active % TURN:  # pad with the row of zeros
             rows[chain, n_active] = n_units
             n_active += 1
         counts[chain] = n_active
@@ -247,7 +246,7 @@ def list_rows(words, n_units, rows, counts, inverted):
 
 @njit
 def sum_rows(block, weights, states, fields):
-    """Fields of the 32 units of a block: sums of the listed rows, by two in 16 bits if they fit."""
+    """Compute the fields of the 32 units of a block as sums of the listed rows."""
     rows, listed, width = weights.rows, states.listed, states.listed.shape[1]
     start, totals, n_chains = block * rows.shape[1] * WIDTH, weights.totals, states.counts.size
     by_two = weights.by_two[block]
@@ -275,7 +274,7 @@ def sum_rows(block, weights, states, fields):
 
 @njit
 def fields_of_block(block, weights, states, sparse, room):
-    """Fields of sixteen units, chain by chain; blocks are taken in order, made two at a time."""
+    """Return the fields of a block of sixteen units; call in order, as even blocks make two."""
     if block % 2 == 0:
         if sparse:
             sum_rows(block // 2, weights, states, room.fields)

@@ -1,17 +1,16 @@
-"""What the loops take: weights, the layers of a family of RBMs, states, a chunk's part of a run.
+"""Arguments of the loops: weights, layers of a family of RBMs, states, and parts of a run.
 
-Weights are fixed-point integers, so that fields do not depend on the order of summation:
+Weights are fixed-point integers, so fields do not depend on the order of summation:
 ``W ~ scale * q`` with ``scale`` a power of two and integers ``|q| < 2**15``. The scale is the
-finest for which no sum of entries of q over active units can leave (-2**24, 2**24): float32
-then holds every partial sum exactly, whatever the order of summation, the BLAS or the number
-of threads. What rounding the weights changes is put right by one more importance step to the
-float64 model (`rbmlib.sampling.compiled`). Any size of model is exact; each doubling beyond 512
-units of the largest weight, or some 10,000 of typical ones, costs one bit of the weights.
+finest for which no sum of entries of q over active units can leave (-2**24, 2**24). Float32 then
+holds every partial sum exactly, whatever the order of summation, the BLAS or the number of threads.
+An importance step to the float64 model corrects for the rounding of the weights
+(`rbmlib.sampling.compiled`). Each doubling of a layer beyond 512 units with the largest weight, or
+beyond about 10,000 typical units, costs one bit of the weights.
 
-Binary states are words of sixteen bits, and lists of the units that are 1. A field is the sum of
-the weight rows of these, far fewer than a matrix product takes for sparse states. Drawing gives
-sixteen bits at once; a table of the places of the bits of every byte turns them into a list
-without a branch a unit.
+Binary states are 16-bit words and lists of the active units. A field is the sum of the weight rows
+of the active units, which are few in sparse states. A draw gives sixteen bits at once, and a table
+of the bit positions in every byte converts them to a list without branches.
 """
 
 import math
@@ -30,7 +29,7 @@ CACHE_LINE = 64
 
 
 def aligned(shape, dtype=np.float32) -> np.ndarray:
-    """Zeros that start at a cache line: a vector that straddles two is loaded more slowly."""
+    """Return zeros that start at a cache line, which makes loads of vectors faster."""
     n_bytes = math.prod(shape) * np.dtype(dtype).itemsize
     memory = np.zeros(n_bytes + CACHE_LINE, np.uint8)
     start = -memory.ctypes.data % CACHE_LINE
@@ -39,7 +38,7 @@ def aligned(shape, dtype=np.float32) -> np.ndarray:
 
 @njit
 def aligned_empty(size, dtype):
-    """As `aligned` of one dimension, within a kernel, and of any content."""
+    """Return an uninitialised one-dimensional array that starts at a cache line."""
     memory = np.empty(size + CACHE_LINE, dtype)
     start = (-memory.ctypes.data) % CACHE_LINE // memory.itemsize
     return memory[start : start + size]
@@ -49,12 +48,12 @@ def aligned_empty(size, dtype):
 
 MAX_ENTRY = 2**15 - 1
 MAX_SUM = 2**24
-LARGEST = 1e30  # of a weight: sums over a layer stay far from the end of float32
-SMALLEST_SCALE = 2.0**-126  # the least normal float32: weights far below it are 0
+LARGEST = 1e30  # bound on a weight, which keeps sums over a layer within float32
+SMALLEST_SCALE = 2.0**-126  # smallest normal float32; much smaller weights become 0
 
 
 class FixedPoint(NamedTuple):
-    """Integers held in float32, C-ordered both ways, with the difference of biases beside W."""
+    """Integer weights in float32, in both orders, with the visible slope beside W."""
 
     up: np.ndarray  # (n_visible, n_hidden + 1): q, and the visible slope in its last column
     down: np.ndarray  # (n_hidden, n_visible): q transposed
@@ -63,7 +62,7 @@ class FixedPoint(NamedTuple):
 
 
 def _largest_sum(q: np.ndarray) -> float:
-    """Largest magnitude that any subset sum of a column can reach."""
+    """Return the largest magnitude of a sum over any subset of a column."""
     positive = np.where(q > 0, q, 0).sum(axis=0)
     return float(np.maximum(positive, positive - q.sum(axis=0)).max(initial=0))
 
@@ -84,7 +83,7 @@ def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
 
 
 def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
-    """Fixed-point form of ``weights`` (n_visible, n_hidden) and ``visible_slope`` (n_visible,)."""
+    """Round ``weights`` (n_visible, n_hidden) and ``visible_slope`` (n_visible,) to integers."""
     if max(np.shape(weights)) > MAX_UNITS:
         came = f"the model has layers of {np.shape(weights)} units"
         raise ValueError(f"{came}: compiled loops take {MAX_UNITS:,} at most")
@@ -98,7 +97,7 @@ def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
 
 
 def _places() -> np.ndarray:
-    """Row p: the places of the bits of the byte p, in rising order, then zeros."""
+    """Return a table whose row p has the positions of the bits in byte p, then zeros."""
     out = np.zeros((256, 8), np.uint16)
     for pattern in range(256):
         places = [bit for bit in range(8) if pattern >> bit & 1]
@@ -108,7 +107,7 @@ def _places() -> np.ndarray:
 
 PLACES = _places()
 COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
-MAX_UNITS = 2**16 - 1  # of a layer: lists are of 16-bit integers
+MAX_UNITS = 2**16 - 1  # in a layer, since lists hold 16-bit integers
 ROOM = 8  # a list is written eight units at a time
 
 
@@ -119,7 +118,7 @@ def n_words(n_units):
 
 @njit
 def read_rows(v):
-    """Words of rows of zeros and ones, (n_chains, n_words)."""
+    """Convert rows of zeros and ones to words (n_chains, n_words)."""
     n_chains, n_units = v.shape
     words = np.zeros((n_chains, n_words(n_units)), np.uint16)
     for chain in range(n_chains):
@@ -130,7 +129,7 @@ def read_rows(v):
 
 @njit
 def write_rows(words, v):
-    """Rows of zeros and ones from words."""
+    """Convert words to rows of zeros and ones."""
     for chain in range(v.shape[0]):
         for i in range(v.shape[1]):
             v[chain, i] = f32((np.int64(words[chain, i // LANES]) >> (i % LANES)) & 1)
@@ -138,9 +137,9 @@ def write_rows(words, v):
 
 @njit
 def list_active(words, n_units, active):
-    """List the units whose bit is set; returns how many. ``active`` needs ROOM for more."""
+    """List the units whose bit is set and return their number. ``active`` has ROOM more items."""
     n_active, rest = 0, n_units % LANES
-    if rest:  # what was drawn beyond the last unit
+    if rest:  # clear the bits beyond the last unit
         words[n_units // LANES] &= (1 << rest) - 1
     for word in range(n_words(n_units)):
         bits = np.int64(words[word])
@@ -155,7 +154,7 @@ def list_active(words, n_units, active):
 
 
 class Layer(NamedTuple):
-    """Units of the field ``beta (scale x + slope) + offset``, x a sum of integer weights."""
+    """Units with the field ``beta (scale x + slope) + offset``, where x is a sum of integers."""
 
     n_units: int
     scale: np.float32
@@ -164,32 +163,32 @@ class Layer(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A family of RBMs linear in beta, with its weights in the form that one route takes."""
+    """A family of RBMs linear in beta, with weights for `narrow` or `wide`."""
 
-    up: Any  # weights of the hidden units; the column after them holds the visible slope
+    up: Any  # weights of the hidden units, and the visible slope in the last column
     down: Any  # weights of the visible units
-    slope_scale: float  # visible slope ~ slope_scale times its column
+    slope_scale: float  # visible slope ~ slope_scale times the last column
     hidden: Layer
     visible: Layer
 
 
 class Run(NamedTuple):
-    """Steps ``start`` to ``stop`` of a chunk of chains, and where its random numbers stand."""
+    """Steps ``start`` to ``stop`` of a chunk of chains, and the indices of its random numbers."""
 
     seed: np.uint64
     first_chain: int
-    first_draw: int  # of step 0
+    first_draw: int  # index of the first draw of step 0
     start: int
     stop: int
 
 
 def run_of(stream, first: int, start: int, stop: int) -> Run:
-    """The part of chains from ``first`` on of those that a `rbmlib.numerics.ChainStream` is for."""
+    """Return the run of the chains of a `rbmlib.numerics.ChainStream` from ``first`` on."""
     return Run(np.uint64(stream.seed), stream.first_chain + first, stream.draw, start, stop)
 
 
 def layer(scale, slope, offset) -> Layer:
-    """The layer of vectors of units."""
+    """Make a layer from vectors of slopes and offsets."""
     n_units = np.size(slope)
     both = aligned((2, LANES * n_words(n_units)))
     both[:, :n_units] = slope, offset
@@ -198,8 +197,8 @@ def layer(scale, slope, offset) -> Layer:
 
 @njit
 def layer_at_one(scale, bias):
-    """The layer whose biases at beta = 1 are given."""
+    """Make a layer with these biases at beta = 1."""
     slope = np.zeros(LANES * n_words(bias.size), f32)
-    for j in range(bias.size):  # a slice would take seconds more to compile
+    for j in range(bias.size):  # a slice would take seconds longer to compile
         slope[j] = bias[j]
     return Layer(bias.size, scale, slope, np.zeros(slope.size, f32))

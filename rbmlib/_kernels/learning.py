@@ -1,11 +1,11 @@
 """One update of contrastive divergence, reproducible to the bit.
 
-Probabilities of the positive and negative phase are rounded to multiples of 2**-16, so that
-sums over a mini-batch of up to 255 rows are exact in float32: gradients, like fields, do not
-depend on the order of summation. Nothing is multiplied: fields are sums of the weights of the
-active units (`groups`), and what a visible unit contributes to the gradient is a sum over the rows
-in which it is active; where it is so in the batch and in the chain, of the difference. A row of
-weights is moved and rounded while it is in the first-level cache.
+Probabilities in both phases are rounded to multiples of 2**-16, so sums over a mini-batch of up to
+255 rows are exact in float32. Gradients, like fields, therefore do not depend on the order of
+summation. There are no matrix products: fields are sums of the weights of the active units
+(`groups`), and the gradient of a visible unit is a sum over the rows in which the unit is active.
+If the unit is active in a row of the batch and in the chain, the difference is added. A row of
+weights is updated and rounded while it is in the first-level cache.
 """
 
 from typing import NamedTuple
@@ -36,13 +36,13 @@ from .wide import draw_block, draw_layer, group_of, set_keys
 
 f32, i16, i32, u16 = np.float32, np.int16, np.int32, np.uint16
 GRID = f32(65536.0)
-TO_WHOLE = f32(1.5 * 2**23)  # added and taken away it rounds
+TO_WHOLE = f32(1.5 * 2**23)  # adding and subtracting it rounds
 MAX_BATCH = 255
 TOGETHER = 4 * LANES  # columns of the gradient that are summed in registers
 
 
 class Integers(NamedTuple):
-    """Weights as `requantise` leaves them."""
+    """The integer weights that `requantise` writes."""
 
     up: Blocks
     down: Blocks
@@ -50,7 +50,7 @@ class Integers(NamedTuple):
 
 
 def integers_of(weights) -> Integers:
-    """Room for the integers of weights (n_visible, n_hidden) as large as these, or larger ones."""
+    """Return memory for integers, with the scale for weights (n_visible, n_hidden) like these."""
     scale = quantise(weights, np.zeros(len(weights))).scale
     nothing = np.zeros(weights.shape)
     return Integers(blocks(nothing), blocks(nothing.T), f32(scale))
@@ -58,26 +58,26 @@ def integers_of(weights) -> Integers:
 
 @njit
 def _padded(n_units):
-    """Room for a row of floats in whole turns of `_gradient_row`."""
+    """Return zeros for a row of floats, padded for the loop of `_gradient_row`."""
     return np.zeros((n_units + TOGETHER - 1) // TOGETHER * TOGETHER, f32)
 
 
 @njit
 def _round_row(row, unit, up):
-    """Write the whole numbers next to a row (padded with zeros); False if one is too large."""
+    """Round a padded row to integers; return False if one is too large."""
     fits, most = 2**LANES - 1, f32(MAX_ENTRY + 0.5)
     for block in range(up.shape[0]):
         a, b = load(row, WIDTH * block) + TO_WHOLE, load(row, WIDTH * block + LANES) + TO_WHOLE
-        fits &= bits_of(absolute(a - TO_WHOLE) < most)  # nor is NaN
+        fits &= bits_of(absolute(a - TO_WHOLE) < most)  # False for NaN, too
         fits &= bits_of(absolute(b - TO_WHOLE) < most)
         place = (block * up.shape[1] + unit) * WIDTH
-        store(up, place, narrowed(exchanged(a), exchanged(b)))  # their low bits are the integer's
+        store(up, place, narrowed(exchanged(a), exchanged(b)))  # the low bits hold the integer
     return fits == 2**LANES - 1
 
 
 @njit
 def _turn_tile(tile, spare):
-    """Transpose 32 rows of 32 into ``spare``: row i and row i + 16 interleaved, five times."""
+    """Transpose 32 rows of 32 into ``spare`` by interleaving rows i and i + 16 five times."""
     for _ in range(5):
         for i in range(0, WIDTH * LANES, WIDTH):
             one, two = load_row(tile, i), load_row(tile, i + WIDTH * LANES)
@@ -94,12 +94,12 @@ def _copy_rows(source, start, n_rows, target, place):
 
 @njit
 def _transpose(up, down):
-    """The rows of ``down`` from those of ``up``, a tile at a time: it stays in the cache."""
+    """Write the rows of ``down`` from the rows of ``up`` in tiles that stay in the cache."""
     n_visible, n_hidden = up.shape[1] - 1, down.shape[1] - 1
     tile, spare = np.zeros(WIDTH * WIDTH, i16), np.empty(WIDTH * WIDTH, i16)
     for i in range(0, n_visible, WIDTH):
         for j in range(0, n_hidden, WIDTH):
-            tile[:] = i16(0)  # where there are fewer rows
+            tile[:] = i16(0)  # in case there are fewer rows
             _copy_rows(up, j * up.shape[1] + i * WIDTH, min(WIDTH, n_visible - i), tile, 0)
             _turn_tile(tile, spare)
             _copy_rows(spare, 0, min(WIDTH, n_hidden - j), down, i * down.shape[1] + j * WIDTH)
@@ -107,12 +107,12 @@ def _transpose(up, down):
 
 @njit
 def _add_up(weights):
-    """Note what `groups` asks of the rows; False if sums of some may leave float32."""
+    """Set totals and ``by_two`` of `Blocks`; return False if a sum may not be exact in float32."""
     rows, largest, reach = weights.rows, np.empty(WIDTH, i16), np.empty(LANES, i32)
     totals, fits = weights.totals, True
     for block in range(rows.shape[0]):
-        a, b = spread(i32(0)), spread(i32(0))  # of positive ones
-        c, d = spread(i32(0)), spread(i32(0))  # of negative ones
+        a, b = spread(i32(0)), spread(i32(0))  # sums of positive weights
+        c, d = spread(i32(0)), spread(i32(0))  # sums of negative weights
         zero = load_row(rows, ((block + 1) * rows.shape[1] - 1) * WIDTH)
         most = zero
         for k in range(rows.shape[1]):
@@ -136,9 +136,9 @@ def _add_up(weights):
 
 @njit
 def requantise(weights, integers):
-    """Write the integers of ``weights`` (n_visible, n_hidden); False if they do not fit."""
+    """Write the integers of ``weights`` (n_visible, n_hidden); return False if they do not fit."""
     up, row, n_hidden = integers.up.rows, _padded(weights.shape[1]), weights.shape[1]
-    fits, inverse = True, f32(1.0) / integers.scale  # a power of two: exact
+    fits, inverse = True, f32(1.0) / integers.scale  # exact for a power of two
     for i in range(weights.shape[0]):
         for j in range(n_hidden):
             row[j] = weights[i, j] * inverse
@@ -148,14 +148,14 @@ def requantise(weights, integers):
 
 @njit
 def _both_ways(integers):
-    """From the rows of ``up`` all the rest; False if sums do not fit."""
+    """Complete the integers from the rows of ``up``; return False if sums do not fit."""
     _transpose(integers.up.rows, integers.down.rows)
     fits = _add_up(integers.up)
     return _add_up(integers.down) and fits
 
 
 class Parameters(NamedTuple):
-    """Parameters of a model, or their velocities; changed in place."""
+    """Parameters of a model or their velocities, which are changed in place."""
 
     weights: np.ndarray  # float32 (n_visible, n_hidden)
     visible_bias: np.ndarray
@@ -163,7 +163,7 @@ class Parameters(NamedTuple):
 
 
 class Momentum(NamedTuple):
-    """How far a step goes, by the gradient and by the step before; and what weights lose."""
+    """Learning rate, momentum and weight decay of a step."""
 
     rate: np.float32
     momentum: np.float32
@@ -171,18 +171,18 @@ class Momentum(NamedTuple):
 
 
 class Phases(NamedTuple):
-    """Both phases of an update: rows of the batch, rows of the chains, and sums of the two."""
+    """Both phases of an update: rows for the batch, for the chains, and for sums of the two."""
 
-    counts: np.ndarray  # float32 (3 n_rows, columns): 2**16 p(h | v), of the chains times -1
-    rows: np.ndarray  # uint16 (n_visible, n_rows): those whose sum a visible unit contributes
-    n_active: np.ndarray  # int64 (n_visible,): how many these are
-    visible: np.ndarray  # float32 (n_visible,): sums of v over the batch less those over chains
-    hidden: np.ndarray  # float32 (columns,): likewise of the counts
+    counts: np.ndarray  # float32 (3 n_rows, columns): 2**16 p(h | v), times -1 for the chains
+    rows: np.ndarray  # uint16 (n_visible, n_rows): rows of counts that each visible unit adds
+    n_active: np.ndarray  # int64 (n_visible,): number of these rows
+    visible: np.ndarray  # float32 (n_visible,): sum of v over the batch less that over the chains
+    hidden: np.ndarray  # float32 (columns,): the same for the counts
 
 
 @njit
 def _hidden_counts(weights, states, layer, group, first, sign, counts, drawn):
-    """Write the counts of states to rows from the first on; and draw, where ``drawn``."""
+    """Write the counts of states from row ``first`` on; if ``drawn``, also draw hidden units."""
     width, n_chains = counts.shape[1], states.counts.size
     for block in range(weights.n_words):
         fields = fields_of_block(block, weights, states, True, group.room)
@@ -197,7 +197,7 @@ def _hidden_counts(weights, states, layer, group, first, sign, counts, drawn):
 
 @njit
 def _list_rows(batch, chains, phases):
-    """List the rows of the visible units, those that are active in both phases as such."""
+    """List the rows of counts of each visible unit; a unit active in both phases has one row."""
     (n_rows, n_words), n_visible = batch.shape, phases.n_active.size
     active, words = np.empty(n_visible + ROOM, u16), np.empty((3, n_words), u16)
     for row in range(n_rows):
@@ -216,7 +216,7 @@ def _list_rows(batch, chains, phases):
 
 @njit
 def _add_counts(counts, sums):
-    """The third part of the rows, and the sums of them all."""
+    """Fill the last third of the rows with sums of both phases, and add up all rows."""
     n_rows = counts.shape[0] // 3
     for row in range(n_rows):
         for j in range(sums.size):
@@ -232,7 +232,7 @@ def _list(states, n_units):
 
 @njit
 def both_phases(batch, chains, integers, parameters, run):
-    """The phases of an update; the chains are moved by the sweeps of run first, in place."""
+    """Move the chains by the sweeps of run, in place, and return the phases of an update."""
     n_rows, n_hidden = batch.shape[0], parameters.hidden_bias.size
     n_visible = parameters.visible_bias.size
     hidden = layer_at_one(integers.scale, parameters.hidden_bias)
@@ -265,7 +265,7 @@ def both_phases(batch, chains, integers, parameters, run):
 
 @njit
 def _gradient_row(phases, unit, out):
-    """The sums of ``2**16 v h`` of a visible unit, the batch less the chains: (columns,)."""
+    """Fill ``out`` (columns,) with the sums of ``2**16 v h`` of a unit, batch less chains."""
     counts, width = phases.counts, phases.counts.shape[1]
     rows, n_active = phases.rows[unit], phases.n_active[unit]
     for first in range(0, width, TOGETHER):
@@ -282,7 +282,7 @@ def _gradient_row(phases, unit, out):
 
 @njit
 def _move(parameters, velocity, sums, unit, step):
-    """A step with momentum along a row of sums of this unit, in place."""
+    """Make a step with momentum along a row of sums in multiples of ``unit``, in place."""
     rate, momentum, decay = step
     for j in range(parameters.size):
         slope = sums[j] * unit - decay * parameters[j]
@@ -292,11 +292,11 @@ def _move(parameters, velocity, sums, unit, step):
 
 @njit
 def contrastive_divergence(batch, chains, integers, parameters, velocities, step, run):
-    """One update of the parameters, in place, from a batch and the chains of the negative phase.
+    """Update the parameters in place, from a batch and the chains of the negative phase.
 
-    ``chains``, a copy of the batch for CD or persistent for PCD, are moved by the sweeps of run
-    and used with p(h | v): both are words (n_rows, n_words). ``integers`` are those of the
-    parameters, before and after; False if they no longer fit.
+    Batch and chains are words (n_rows, n_words). The chains, a copy of the batch for CD or
+    persistent chains for PCD, are moved by the sweeps of run and used with p(h | v). ``integers``
+    are updated with the parameters; the return value is False if they no longer fit.
     """
     phases = both_phases(batch, chains, integers, parameters, run)
     one, unit = f32(1.0) / f32(len(batch)), f32(1.0) / (GRID * f32(len(batch)))

@@ -1,9 +1,9 @@
-"""Annealing and Gibbs sweeps with few hidden units: no matrix products.
+"""Annealing and Gibbs sweeps with few hidden units, without matrix products.
 
-A chain takes all its steps alone and its state never leaves the first-level cache: the active
-visible units as a list, whose weight rows (one or two vectors each) are added up, and the
-hidden state as bits, five of which select a row of sums of five weights from a table.
-Fields are exact integers (`layers`), so the route does not show in the digits.
+Each chain makes all its steps alone, and its state stays in the first-level cache. The active
+visible units form a list whose weight rows (one or two vectors each) are added up. The hidden state
+is an integer; each five of its bits select a row from a table of sums of five weights. Fields are
+exact integers (`layers`), so results equal those of `wide`.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ PATTERNS = 2**TABLE_BITS
 
 
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
-    """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded)."""
+    """Return weight rows (n_visible, WIDTH) and tables (n_groups, PATTERNS, n_visible padded)."""
     n_hidden, n_visible = fixed.down.shape
     up = aligned((n_visible, WIDTH))
     up[:, : n_hidden + 1] = fixed.up
@@ -48,10 +48,7 @@ def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
 
 @njit
 def fill_tables(down, tables):
-    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select.
-
-    Of the highest bit and of the rest, a row at a time: loops in loops take seconds to compile.
-    """
+    """Fill ``tables[g, pattern]`` with the sum of the rows of ``down`` selected by the pattern."""
     n_units, n_columns = down.shape
     for group in range(tables.shape[0]):
         for i in range(n_columns):
@@ -68,7 +65,7 @@ def fill_tables(down, tables):
 
 @njit
 def add_rows(up, active, n_active, out):
-    """Sum of the listed rows of ``up`` (n_visible, WIDTH); four sums, as additions take time."""
+    """Fill ``out`` with the sum of the listed rows of ``up``; four sums hide the latency."""
     zero = spread(f32(0))
     a, b, c, d = zero, zero, zero, zero
     e, f, g, h = zero, zero, zero, zero
@@ -89,8 +86,9 @@ def add_rows(up, active, n_active, out):
 
 @njit
 def draw_hidden(x, layer, beta, step, key):
-    """Hidden units of fields ``x`` (WIDTH,) as the bits of an integer; and, unless step is None,
-    the sum of `increment_lanes`: sixteen partial sums, joined in float64.
+    """Draw the hidden units given fields ``x`` (WIDTH,), and return them as the bits of an integer.
+
+    Also returns the sum of `increment_lanes`, or 0 if ``step`` is None.
     """
     (k0, k1), state, n_hidden = mixed_keys(key), 0, layer.n_units
     total = spread(f32(0))
@@ -107,8 +105,9 @@ def draw_hidden(x, layer, beta, step, key):
 
 @njit
 def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
-    """Draw the visible units, sixteen a word of ``bits``; returns the sum of the slopes of those
-    that are 1, or 0 if ``slopes`` is None.
+    """Draw the visible units into the words ``bits``.
+
+    Returns the sum of the slopes of the units that are 1, or 0 if ``slopes`` is None.
     """
     scale, slope, offset = layer.scale, layer.slope, layer.offset
     k0, k1 = mixed_keys(key)
@@ -136,12 +135,12 @@ def draw_visible(state, tables, layer, beta, slopes, key, units, bits):
 
 
 class Chains(NamedTuple):
-    """States of chains, and the memory that they use in turn."""
+    """States of chains, and memory for one chain at a time."""
 
     words: np.ndarray  # uint16 (n_chains, n_words): the visible units
     betas: np.ndarray  # float32 (n_chains,)
-    active: np.ndarray  # uint16 (n_visible + ROOM,): those of a chain that are 1
-    x: np.ndarray  # float32 (WIDTH,): fields of its hidden units
+    active: np.ndarray  # uint16 (n_visible + ROOM,): active visible units of a chain
+    x: np.ndarray  # float32 (WIDTH,): fields of the hidden units
     units: np.ndarray  # uint32 (n_visible padded,): `mixed_units`
 
 
@@ -156,7 +155,7 @@ def begin(words, n_visible, model):
 
 @njit
 def anneal(v, log_weights, kept, schedule, model, run):
-    """Steps of `gibbs.anneal`, chain by chain."""
+    """Make the steps of `gibbs.anneal`, chain by chain."""
     up, tables, slope_scale, hidden, visible = model
     n_hidden, n_visible, betas = hidden.n_units, v.shape[1], schedule.betas
     words, _, active, x, units = begin(read_rows(v), n_visible, model)
@@ -184,7 +183,7 @@ def anneal(v, log_weights, kept, schedule, model, run):
 
 @njit
 def slopes_of(state, slope, n_units):
-    """Sum of the slopes of the hidden units that are 1, in order."""
+    """Return the sum of the slopes of the hidden units that are 1, added in order."""
     total = 0.0
     for unit in range(n_units):
         if (state >> unit) & 1:
@@ -194,7 +193,7 @@ def slopes_of(state, slope, n_units):
 
 @njit
 def sweep(chains, slopes, model, draw, run):
-    """A sweep of every chain at its beta, and its slope afterwards, if there is room for it."""
+    """Make a sweep of every chain at its beta, and fill ``slopes`` unless it is empty."""
     up, tables, _, hidden, visible = model
     words, betas, active, x, units = chains
     for c in range(betas.size):

@@ -1,10 +1,10 @@
 """Stateless random numbers: a uniform is a function of (seed, chain, draw, unit).
 
-Nothing is shared between chains, so results do not depend on threads, chunks or the order
-in which chains are run. A 64-bit key is hashed from (seed, chain, draw) with the SplitMix64
-finaliser (Steele, Lea & Flood 2014); each unit of a layer then hashes its index with the two
-halves of the key by a two-multiply finaliser. A uniform is ``(r + 1/2) / 2**31`` for a 31-bit
-``r``: probabilities are honoured to an absolute 2**-32.
+Chains share nothing, so results do not depend on threads, chunks or the order of chains. The
+SplitMix64 finaliser (Steele, Lea & Flood 2014) hashes (seed, chain, draw) to a 64-bit key. A
+finaliser with two multiplications then hashes the index of each unit with the two halves of the
+key. A uniform is ``(r + 1/2) / 2**31`` for a 31-bit ``r``, so the error of a probability is at most
+2**-32.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def _mix64(z):
 
 @inline
 def draw_key(seed, chain, draw):
-    """64-bit key of one draw of one chain: all units of a layer share it."""
+    """Return the 64-bit key that all units of a layer share in a draw of a chain."""
     return _mix64(_mix64(_mix64(u64(seed)) ^ u64(chain)) ^ (u64(draw) * u64(0xD1342543DE82EF95)))
 
 
@@ -41,34 +41,34 @@ def low(key):
 
 @inline
 def bits31(unit, k0, k1):
-    """31 random bits of one unit. Casts keep products in 32 bits (numba widens them)."""
+    """Return 31 random bits of a unit. The casts keep products in 32 bits, which numba widens."""
     x = u32(u32(unit) * u32(0x9E3779B9)) ^ k0
     x = u32(u32(x ^ u32(x >> u32(16))) * u32(0x7FEB352D))
     x = u32(u32(u32(x ^ u32(x >> u32(15))) ^ k1) * u32(0x846CA68B))
     return u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
 
 
-# The first round, x ^ (x >> 16) of x = unit ^ key, is the same as doing it to both beforehand:
-# for sixteen units in a row it is done once a key and once a unit.
+# The first round, x ^ (x >> 16) for x = unit ^ key, may be applied to unit and key separately,
+# so it is computed once for each key and once for each unit.
 
 
 @inline
 def mixed_keys(key):
-    """Both halves of a key as `bits31_lanes` takes them."""
+    """Return both halves of a key for `bits31_lanes`."""
     k0 = high(key)
     return u32(k0 ^ u32(k0 >> u32(16))), low(key)
 
 
 @inline
 def mixed_units(first_unit):
-    """Sixteen units from ``first_unit`` on, as `bits31_lanes` takes them."""
+    """Return sixteen units from ``first_unit`` on for `bits31_lanes`."""
     x = count(u32(u32(first_unit) * u32(0x9E3779B9)), u32(0x9E3779B9))
     return x ^ (x >> u32(16))
 
 
 @inline
 def bits31_lanes(units, k0, k1):
-    """`bits31` of sixteen units, as lanes."""
+    """Return `bits31` of sixteen units as lanes."""
     x = (units ^ k0) * u32(0x7FEB352D)
     x = ((x ^ (x >> u32(15))) ^ k1) * u32(0x846CA68B)
     return (x ^ (x >> u32(16))) >> u32(1)
@@ -76,7 +76,7 @@ def bits31_lanes(units, k0, k1):
 
 @inline
 def uniform(unit, key):
-    """In (0, 1), float64."""
+    """Return a uniform number in (0, 1), float64."""
     return (np.float64(bits31(unit, high(key), low(key))) + 0.5) / 2147483648.0
 
 

@@ -1,14 +1,12 @@
-"""Sixteen float32 or 32-bit integers, or eight 16-bit ones, as one value of a compiled kernel.
+"""Sixteen float32 or 32-bit integers, or eight 16-bit integers, as one value in a compiled kernel.
 
-LLVM turns such a value into one register of AVX-512, two of AVX2, four of NEON; every lane
-is rounded as IEEE prescribes, so the digits are the same on all of them. Written-out lanes
-spare the kernels what compilers decide differently from one version to the next: whether a
-loop is vectorised, and how wide.
+LLVM maps such a value to one register of AVX-512, two of AVX2 or four of NEON. Every lane is
+rounded as IEEE prescribes, so results are identical on all processors, and the speed does not
+depend on a compiler's decision to vectorise a loop.
 
-Operators and functions work lane by lane, on vectors, or on vectors and scalars of the same kind:
+Operators and functions work lane by lane, on vectors or on vectors and scalars of the same kind:
 ``+ - * /``, ``<``, ``>`` on floats, ``+ - * ^ << >>`` (logical) on integers, ``!=`` (exclusive
-or) on masks. Arrays that vectors come from and go to are C-contiguous; an offset counts elements
-from their first.
+or) on masks. Arrays for loads and stores are C-contiguous; offsets count elements.
 """
 
 import inspect
@@ -22,7 +20,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 
 LANES = 16
 
-# Decorators of all kernels; what is called for every sixteen units is part of its caller.
+# Decorators of all kernels; functions that are called for every sixteen units are inlined.
 njit: Any = numba.njit(nogil=True, error_model="numpy", cache=True)
 inline: Any = numba.njit(inline="always", error_model="numpy")
 
@@ -63,7 +61,7 @@ def _constant(vector: ir.VectorType, values) -> ir.Constant:
 
 
 def _spread(builder, scalar, vector: ir.VectorType):
-    """The same scalar in all lanes."""
+    """Return a vector with the scalar in all lanes."""
     if isinstance(scalar, ir.Constant):
         return ir.Constant(vector, [scalar] * vector.count)
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), scalar, _I32(0))
@@ -72,7 +70,7 @@ def _spread(builder, scalar, vector: ir.VectorType):
 
 
 def _as_vector(builder, value, kind, vector_kind):
-    """A vector as it is; a scalar in all lanes of the kind, integers cut to their size."""
+    """Return a vector unchanged; spread a scalar to all lanes, with integers truncated."""
     if isinstance(kind, _Vector) or not isinstance(vector_kind, _Vector):
         return value
     element = vector_kind.llvm.element
@@ -82,7 +80,7 @@ def _as_vector(builder, value, kind, vector_kind):
 
 
 def _call(builder, name, *args):
-    """Call an LLVM intrinsic of arguments of one type, declared on first use."""
+    """Call an LLVM intrinsic whose arguments have one type; declare it on first use."""
     function = builder.module.globals.get(name) or ir.Function(
         builder.module, ir.FunctionType(args[0].type, [x.type for x in args]), name
     )
@@ -90,7 +88,7 @@ def _call(builder, name, *args):
 
 
 def _function(result, *kinds):
-    """Decorator: a function of kernels, from the code that it writes for values of these kinds."""
+    """Return a decorator that makes a kernel function from a code generator for these kinds."""
 
     def decorate(emit):
         def typed(typingctx, *given):
@@ -114,7 +112,7 @@ def _function(result, *kinds):
 
 
 def _vector_of(one, two):
-    """The vector kind of two operands, of which one may be a scalar of the same kind."""
+    """Return the vector kind of two operands; one may be a scalar of the same kind."""
     for a, b in ((one, two), (two, one)):
         if isinstance(a, _Vector) and a == b:
             return a
@@ -162,19 +160,19 @@ _define(operator.ne, mask, mask, lambda b, x, y: b.xor(x, y))
 
 @_function(floats, floats, floats, floats)
 def fma(builder, x, y, z):
-    """``x * y + z`` rounded once."""
+    """Return ``x * y + z``, rounded once."""
     return _call(builder, "llvm.fma.v16f32", x, y, z)
 
 
 @_function(types.float32, types.float32, types.float32, types.float32)
 def fma_of_one(builder, x, y, z):
-    """The same of scalars."""
+    """Return ``x * y + z`` of scalars, rounded once."""
     return _call(builder, "llvm.fma.f32", x, y, z)
 
 
 @_function(floats, mask, floats, floats)
 def where(builder, condition, x, y):
-    """``x`` where the condition holds, else ``y``."""
+    """Return ``x`` where the condition holds, otherwise ``y``."""
     return builder.select(condition, x, y)
 
 
@@ -185,7 +183,7 @@ def absolute(builder, x):
 
 @_function(floats, floats, floats)
 def times_power_of_two(builder, x, exponent):
-    """``x * 2**n``, n the integer in the low bits of ``exponent = n + 1.5 * 2**23``."""
+    """Return ``x * 2**n``, with n in the low bits of ``exponent = n + 1.5 * 2**23``."""
     bits, n = (builder.bitcast(a, integers.llvm) for a in (x, exponent))
     shifted = builder.shl(n, _constant(integers.llvm, [23] * LANES))
     return builder.bitcast(builder.add(bits, shifted), floats.llvm)
@@ -193,31 +191,31 @@ def times_power_of_two(builder, x, exponent):
 
 @_function(floats, integers)
 def to_floats(builder, lanes):
-    """Signed integer lanes, rounded to float32."""
+    """Convert signed integer lanes to float32."""
     return builder.sitofp(lanes, floats.llvm)
 
 
 @_function(types.int64, mask)
 def bits_of(builder, lanes):
-    """A mask as an integer: lane 0 is the lowest bit."""
+    """Return a mask as an integer; lane 0 is the lowest bit."""
     return builder.zext(builder.bitcast(lanes, _I16), ir.IntType(64))
 
 
 @_function(mask, types.int64)
 def mask_of(builder, bits):
-    """The mask whose lane 0 is the lowest bit of an integer."""
+    """Return the low 16 bits of an integer as a mask; lane 0 is the lowest bit."""
     return builder.bitcast(builder.trunc(bits, _I16), mask.llvm)
 
 
 @_function(integers, integers, integers)
 def count(builder, first, step):
-    """Integer lanes first, first + step, first + 2 step, ... (modulo 2**32)."""
+    """Return the integer lanes first, first + step, first + 2 step, ... (modulo 2**32)."""
     return builder.add(first, builder.mul(step, _constant(integers.llvm, range(LANES))))
 
 
 @_function(types.float64, floats)
 def join(builder, lanes):
-    """Sum of float lanes in float64, from lane 0 to lane 15."""
+    """Return the sum of float lanes in float64, from lane 0 to lane 15."""
     double = ir.DoubleType()
     total = double(0.0)
     for lane in range(LANES):
@@ -228,7 +226,7 @@ def join(builder, lanes):
 
 @intrinsic
 def spread(typingctx, scalar):
-    """A float32 or 32-bit integer in all lanes."""
+    """Return a vector with a float32 or 32-bit integer in all lanes."""
     kind = _OF_ELEMENT[types.unliteral(scalar)]
 
     def codegen(context, builder, signature, args):
@@ -239,7 +237,7 @@ def spread(typingctx, scalar):
 
 @intrinsic
 def exchanged(typingctx, lanes):
-    """The bits of float lanes as integers, those of integer lanes as floats."""
+    """Reinterpret the bits of float lanes as integers, or of integer lanes as floats."""
     kind = integers if lanes == floats else floats
 
     def codegen(context, builder, signature, args):
@@ -250,7 +248,7 @@ def exchanged(typingctx, lanes):
 
 @intrinsic(prefer_literal=True)
 def widen(typingctx, lanes, half):
-    """The first (0) or second (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
+    """Return the first (0) or last (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
 
     def codegen(context, builder, signature, args):
         first = LANES * half.literal_value
@@ -263,7 +261,7 @@ def widen(typingctx, lanes, half):
 
 @intrinsic(prefer_literal=True)
 def interleaved(typingctx, one, two, half):
-    """The lanes of two rows in turn, of their first (0) or second (1) halves."""
+    """Interleave the lanes of the first (0) or second (1) halves of two rows."""
 
     def codegen(context, builder, signature, args):
         first = LANES * half.literal_value
@@ -276,7 +274,7 @@ def interleaved(typingctx, one, two, half):
 
 @_function(row, integers, integers)
 def narrowed(builder, low, high):
-    """The low 16 bits of 32 integers."""
+    """Return the low 16 bits of 32 integers."""
     places = _constant(ir.VectorType(_I32, 2 * LANES), range(2 * LANES))
     return builder.trunc(builder.shuffle_vector(low, high, places), row.llvm)
 
@@ -305,19 +303,19 @@ def _load(array, kind):
 
 @intrinsic
 def load(typingctx, array, offset):
-    """As many elements of an array as a vector has lanes, from an offset on."""
+    """Load a vector from an array at an offset."""
     return _load(array, _OF_ELEMENT[array.dtype])
 
 
 @intrinsic
 def load_row(typingctx, array, offset):
-    """As many int16 elements of an array as two vectors have lanes, still of 16 bits."""
+    """Load 32 elements of 16 bits from an array at an offset."""
     return _load(array, row)
 
 
 @intrinsic
 def element(typingctx, array, offset):
-    """One element of an array, without the wrapping of negative indices."""
+    """Load one element of an array; negative indices do not wrap around."""
 
     def codegen(context, builder, signature, args):
         return builder.load(_address(context, builder, signature, *args))
@@ -327,7 +325,7 @@ def element(typingctx, array, offset):
 
 @intrinsic
 def store(typingctx, array, offset, lanes):
-    """Write a vector to an array."""
+    """Store a vector in an array at an offset."""
     kind = row if lanes == row else _OF_ELEMENT[array.dtype]
 
     def codegen(context, builder, signature, args):

@@ -1,9 +1,8 @@
-"""Simulated tempering of many chains: block Gibbs sweeps, with a draw of beta after each.
+"""Simulated tempering of many chains: block Gibbs sweeps, each followed by a draw of beta.
 
-The slope ``Delta(v, h)`` of the joint log-density is a sum over the active visible units of their
-slopes, which the draw of these units has at hand, so a sweep costs little more than without.
-Given Delta, beta is drawn and either added to a tally, or the estimates of log Z are
-adjusted (`adaptive`).
+The slope ``Delta(v, h)`` of the joint log-density is a sum of slopes over the active units. The
+draw of the visible units computes their slopes anyway, so the sum costs little. After the draw of
+beta given Delta, either a tally is updated or the estimates of log Z are adjusted (`adaptive`).
 """
 
 from typing import NamedTuple
@@ -18,30 +17,30 @@ from .layers import read_rows, write_rows
 from .random import draw_key, uniform
 from .simd import njit
 
-DRAWS = 3  # of a sweep: hidden units, visible units, beta
+DRAWS = 3  # draws in a sweep: hidden units, visible units, beta
 
 
 class Tally(NamedTuple):
-    """What is added up on the way; chains first, so that threads share nothing."""
+    """Sums over the sweeps of each chain; the first axis is the chain, so threads share nothing."""
 
     mixed: np.ndarray  # (n_chains, 3, K): sums of q_k, q_k Delta and q_k Delta**2
-    visited: np.ndarray  # (n_chains, 3, K): the same with 1 for the beta drawn, 0 for others
-    passages: np.ndarray  # int64 (n_chains,): from one end of the ladder to the other
-    last_end: np.ndarray  # int64 (n_chains,): visited last, 0 or K - 1; -1 for none
+    visited: np.ndarray  # (n_chains, 3, K): the same with q_k = 1 for the beta drawn, 0 for others
+    passages: np.ndarray  # int64 (n_chains,): moves from one end of the ladder to the other
+    last_end: np.ndarray  # int64 (n_chains,): last end visited, 0 or K - 1; -1 for none
 
 
 class Kept(NamedTuple):
-    """Where every ``every``-th Delta and index of beta goes, of all chains of a run."""
+    """Arrays for every ``every``-th Delta and index of beta of all chains of a run."""
 
     delta: np.ndarray  # (n_kept, n_chains)
     index: np.ndarray  # int16 (n_kept, n_chains)
     every: int
-    phase: int  # sweeps since the last that was kept
+    phase: int  # sweeps since the last record
     first: int = 0  # column of the first chain of a chunk
 
 
 class Tempering(NamedTuple):
-    """Beta k is drawn with probability ~ exp(beta_k Delta + offsets[k]), and tallied."""
+    """Records of a run that draws beta k with probability ~ exp(beta_k Delta + offsets[k])."""
 
     offsets: np.ndarray
     kept: Kept
@@ -70,7 +69,7 @@ def draw_beta(chain, delta, key, betas, offsets, memory, tally):
 
 @njit
 def draw_betas(sweep, deltas, ladder, tempering, draw, run):
-    """Draw the beta of every chain; tally, and keep what is to be kept."""
+    """Draw the beta of every chain, and update the tally and the records."""
     (offsets, kept, tally), memory, index = tempering, ladder.memory, ladder.index
     passed = sweep + kept.phase + 1
     row = passed // kept.every - 1
@@ -87,11 +86,11 @@ def draw_betas(sweep, deltas, ladder, tempering, draw, run):
 
 
 def begin(words, n_visible, model):
-    """What the route of this model, `narrow` or `wide`, keeps of chains in these visible states."""
+    """Return the chains in the form of `narrow` or `wide`, depending on the model."""
 
 
 def gibbs_sweep(chains, slopes, model, draw, run):
-    """A sweep of every chain at its beta, and its slope afterwards."""
+    """Make a sweep of every chain at its beta, and fill ``slopes``."""
 
 
 @overload(begin, jit_options={"error_model": "numpy"})
@@ -112,7 +111,7 @@ def set_betas(chains, betas, index):
 
 @njit
 def sweep(v, index, betas, slopes, model, run):
-    """Sweeps of `gibbs.sweep`."""
+    """Make the sweeps of `gibbs.sweep`."""
     words = read_rows(v)
     chains = begin(words, v.shape[1], model)
     set_betas(chains, betas, index)
@@ -123,7 +122,7 @@ def sweep(v, index, betas, slopes, model, run):
 
 @njit
 def temper(v, index, betas, slopes, tempering, model, run):
-    """Sweeps of `gibbs.temper`, and draws of beta."""
+    """Make the sweeps and the draws of beta of `gibbs.temper`."""
     words, ladder = read_rows(v), ladder_of(betas, index)
     chains = begin(words, v.shape[1], model)
     for k in range(run.start, run.stop):
@@ -136,7 +135,7 @@ def temper(v, index, betas, slopes, tempering, model, run):
 
 @njit
 def adapt(v, index, betas, slopes, adapting, model, run):
-    """Sweeps of `gibbs.adapt`, draws of beta, and estimates of log Z that these adjust."""
+    """Make the sweeps, the draws of beta and the adjustments of `gibbs.adapt`."""
     words, ladder = read_rows(v), ladder_of(betas, index)
     chains = begin(words, v.shape[1], model)
     for k in range(run.start, run.stop):

@@ -1,8 +1,7 @@
-"""Chunks of chains on threads, one BLAS thread each, interruptible.
+"""Chunks of chains on threads with one BLAS thread each.
 
-Compiled code that waits for a signal inside a loop never sees it, so a long run is cut in
-blocks of a fifth of a second; between two blocks Python notices Ctrl-C and progress
-is reported.
+Compiled code cannot be interrupted, so a long run is cut into blocks of a fifth of a second.
+Between two blocks, Python notices Ctrl-C and progress is reported.
 """
 
 import os
@@ -15,14 +14,14 @@ from numbers import Integral
 import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
 from threadpoolctl import ThreadpoolController
 
-CHUNK = 256  # chains a chunk: what serves all of them is made once; their fields stay in the cache
+CHUNK = 256  # chains in a chunk: they share tables, and their fields stay in the cache
 BLOCK_SECONDS = 0.2
 MOST = 10_000  # threads, far more than a machine has processors
-WORTH_SECONDS = 0.02  # of work left, from which threads are worth their start
+WORTH_SECONDS = 0.02  # least remaining work for which threads are started
 
 
 def default_n_threads() -> int:
-    """``RBMLIB_NUM_THREADS`` if set, else the processors this process may use."""
+    """Return ``RBMLIB_NUM_THREADS`` if set, otherwise the number of available processors."""
     if value := os.environ.get("RBMLIB_NUM_THREADS", ""):
         return _checked("RBMLIB_NUM_THREADS", int(value) if value.isdigit() else value)
     affinity = getattr(os, "sched_getaffinity", None)
@@ -30,7 +29,7 @@ def default_n_threads() -> int:
 
 
 def resolve(n_threads: int | None) -> int:
-    """The number of threads that an argument ``n_threads`` asks for."""
+    """Return ``n_threads``, checked, or the default if it is None."""
     return default_n_threads() if n_threads is None else _checked("n_threads", n_threads)
 
 
@@ -46,7 +45,7 @@ def _controller() -> ThreadpoolController:
 
 
 def blas_threads(n_threads: int | None):
-    """Context in which BLAS uses ``n_threads`` threads (None: the default number)."""
+    """Return a context in which BLAS uses ``n_threads`` threads (None: the default number)."""
     return _controller().limit(limits=resolve(n_threads), user_api="blas")
 
 
@@ -57,8 +56,8 @@ def chunks(n_chains: int, size: int) -> list[slice]:
 def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on_progress=None):
     """Call ``run_chunk(chunk, start, stop)`` for all chunks and all steps, block by block.
 
-    A block's length adapts to BLOCK_SECONDS; chunks of a block run on ``n_threads`` threads, but
-    the first block, of one step, and what little may be left after it, on this one.
+    The length of a block adapts to BLOCK_SECONDS. The chunks of a block run on ``n_threads``
+    threads, except that the first block, of one step, and a short remainder run on this thread.
     """
     n_threads = min(resolve(n_threads), n_chunks)
     done, block, left = 0, 1, 0.0
@@ -80,7 +79,7 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
 
 
 def run_all(task, n_tasks: int, n_threads: int | None = None, on_progress=None) -> list:
-    """``[task(0), task(1), ...]``, computed on ``n_threads`` threads."""
+    """Return ``[task(0), task(1), ...]``, computed on ``n_threads`` threads."""
     results = []
     with ThreadPoolExecutor(resolve(n_threads)) as pool:
         for result in pool.map(task, range(n_tasks)):

@@ -1,7 +1,7 @@
-"""Draws of one colour a site, and of units with a half of a Gaussian on each side, in float64.
+"""Draws of Potts units and of units with half a Gaussian on each side of 0, in float64.
 
-Each is the inverse of a distribution at a uniform number that is given. Exponentials, logarithms
-and integrals are made here of IEEE operations in a fixed order: the same bits on any processor.
+A draw is the inverse of a distribution function at a given uniform number. Exponentials, logarithms
+and integrals use IEEE operations in a fixed order, which give the same bits on any processor.
 """
 
 import math
@@ -19,10 +19,10 @@ WHOLE = int(np.float64(MAGIC).view(np.int64))
 INVERSE_ODD = 1 / np.arange(1.0, 23.0, 2.0)
 ROOT_2PI = 2.5066282746310002
 INVERSE_FACTORIALS = np.array([1 / math.factorial(k) for k in range(14)])
-LOG_2 = 0.693147180369123816490, 1.90821492927058770002e-10  # its first 32 bits, and the rest
+LOG_2 = 0.693147180369123816490, 1.90821492927058770002e-10  # the first 32 bits, and the rest
 
-# half a Gaussian, the integral of exp(-x t - t**2 / 2) over t > 0, is a series in u = (x - 5) /
-# (x + 5) by x + 5: off by 2e-14 of itself, fitted at 400 Chebyshev nodes
+# The mass of half a Gaussian, the integral of exp(-x t - t**2 / 2) over t > 0, is a series in
+# u = (x - 5) / (x + 5) divided by x + 5, fitted at 400 Chebyshev nodes; relative error 2e-14.
 HALF = np.array([
     1.9280810471531367, -1.6678665951894134, 1.241547061578639,
     -0.78591107551959394, 0.41364471557258276, -0.17325473456915616,
@@ -32,8 +32,8 @@ HALF = np.array([
     -7.5519793336664933e-07, 9.2110383031250273e-07, 4.6774495235770061e-08,
     -8.1403121588415372e-08,
 ])  # fmt: skip
-# and x where the tail of a normal is sqrt(pi / 2) exp(-s**2 / 2): s times a series in (s - 1.5) /
-# (s + 1.5), off by 9e-5 (of x where x > 1); a step of Halley's cubes that
+# The x at which the tail of a normal is sqrt(pi / 2) exp(-s**2 / 2) is s times a series in
+# (s - 1.5) / (s + 1.5); a step of Halley's method cubes the error, 9e-5 (relative for x > 1).
 PLACE = np.array([0.656591, 0.6689474, -0.2412633, -0.2201133, 0.1392606, 0.0538076, -0.0571476])
 
 
@@ -47,7 +47,7 @@ def _series(coefficients, x):
 
 @inline
 def _exp(x):
-    """exp(x) of x <= 0: 2**n times the series of exp(f), |f| <= log(2) / 2; tiny below -700."""
+    """Return exp(x) for x <= 0 as 2**n exp(f), |f| <= log(2) / 2; constant below -700."""
     shifted = max(x, -700.0) * 1.4426950408889634 + MAGIC
     n = shifted - MAGIC
     total = _series(INVERSE_FACTORIALS, max(x, -700.0) - n * LOG_2[0] - n * LOG_2[1])
@@ -57,11 +57,11 @@ def _exp(x):
 
 @njit
 def draw_colours(x, uniforms, q, out):
-    """Set a one of every q units, by fields x (n or 1, sites * q) and uniforms (n, sites)."""
+    """Draw one of q states at each site, from fields x (n or 1, sites * q) and uniforms."""
     p, n_sites = np.empty(x.shape[1]), x.shape[1] // q
     for chain in range(out.shape[0]):
         fields = x[min(chain, x.shape[0] - 1)]
-        for site in range(n_sites):  # in two halves, which the processor takes at a time
+        for site in range(n_sites):  # two halves, which the processor handles in parallel
             first, half = site * q, q // 2
             one, two = fields[first], fields[first + half]
             for k in range(1, half):
@@ -90,7 +90,7 @@ def draw_colours(x, uniforms, q, out):
 
 @inline
 def _log(x):
-    """log(x) of x > 0: x = 2**n m with m about 1, and the series in (m - 1) / (m + 1)."""
+    """Return log(x) for x = 2**n m > 0, by a series in (m - 1) / (m + 1) with m near 1."""
     bits = np.float64(x).view(np.int64) - ROOT_HALF + EXPONENTS
     n = np.int64((bits >> 52) + WHOLE).view(np.float64) - (MAGIC + 1024.0)
     m = np.int64((bits & MANTISSA) + ROOT_HALF).view(np.float64)
@@ -106,7 +106,7 @@ def _half(x):
 
 @inline
 def _place(goal):
-    """The x >= 0 at which the integral of exp(-t**2 / 2) over t > x is exp(goal)."""
+    """Return the x >= 0 at which the integral of exp(-t**2 / 2) over t > x is exp(goal)."""
     s = math.sqrt(max(2 * (LOG_HALF - goal), 0.0))
     x = s * _series(PLACE, (s - 1.5) / (s + 1.5))
     m = _half(x)
@@ -116,7 +116,7 @@ def _place(goal):
 
 @inline
 def _side(x, sd):
-    """Of the integral of exp(x h - h**2 / 2 sd**2), h > 0: z = x sd, its factors, one in logs."""
+    """Return z = x sd, a factor m and a logarithm: one side has the mass sd m exp(logarithm)."""
     z = x * sd
     m, square = _half(abs(z)), z * z / 2
     return z, (ROOT_2PI - m * _exp(-square) if z > 0 else m), (square if z > 0 else 0.0)
@@ -124,8 +124,10 @@ def _side(x, sd):
 
 @njit
 def sum_halves(x, units, out):
-    """Add the log-masses of units at fields x (n, n_units) to ``out`` (n,); of each a column of
-    ``units``: the standard deviations and thresholds of both sides."""
+    """Add the log-masses of units at fields x (n, n_units) to ``out`` (n,).
+
+    A column of ``units`` has the standard deviations and thresholds of both sides of a unit.
+    """
     sd, sd_, theta, theta_ = units[0], units[1], units[2], units[3]
     logs = np.empty(x.shape[1])
     for chain in range(x.shape[0]):
@@ -142,7 +144,7 @@ def sum_halves(x, units, out):
 
 @njit
 def draw_halves(x, units, out):
-    """Put draws in the place of uniforms (n, n_units), by fields x (n or 1, n_units)."""
+    """Replace the uniforms ``out`` (n, n_units) by draws at fields x (n or 1, n_units)."""
     sd, sd_, theta, theta_ = units[0], units[1], units[2], units[3]
     for chain in range(out.shape[0]):
         row = min(chain, x.shape[0] - 1)
@@ -154,7 +156,7 @@ def draw_halves(x, units, out):
             mass_ = m_ * sd_[j] * (less if log > log_ else 1.0)
             share, u = mass / (mass + mass_), out[chain, j]
             up = u < share
-            # what is left of the uniform number: of its side, the share of the mass beyond h
+            # the rest of the uniform number is the share of the mass of its side beyond h
             rest = (u if up else 1 - u) / (share if up else 1 - share)
             z, m = z if up else z_, m if up else m_
             tail = min(max(rest, TINY), 1.0) * m

@@ -1,7 +1,7 @@
-"""Annealing and Gibbs sweeps with any number of hidden units, a group of chains at a time.
+"""Annealing and Gibbs sweeps with any number of hidden units, for groups of chains.
 
-Units are taken sixteen at a time: the fields of such a block, for all chains of the group, are
-computed from weights that fit the first-level cache (`groups`); then the block is drawn.
+Units are processed in blocks of sixteen: the fields of a block are computed for all chains of the
+group from weights that fit in the first-level cache (`groups`), and then the block is drawn.
 """
 
 from typing import NamedTuple
@@ -23,9 +23,9 @@ class Group(NamedTuple):
     visible: States
     hidden: States
     room: Room
-    sums: np.ndarray  # float32 (n_chains * LANES,): of increments or slopes
+    sums: np.ndarray  # float32 (n_chains * LANES,): sums of increments or slopes
     betas: np.ndarray  # float32 (n_chains,)
-    k0: np.ndarray  # uint32 (n_chains,): keys of the layer that is drawn, as `set_keys` sets them
+    k0: np.ndarray  # uint32 (n_chains,): keys from `set_keys` for the layer to be drawn
     k1: np.ndarray
 
 
@@ -36,7 +36,7 @@ def begin(words, n_visible, model):
 
 @njit
 def group_of(words, n_visible, n_hidden):
-    """A group of chains whose visible states these words are; they stay its own."""
+    """Return a group of chains with these words as visible states, which are not copied."""
     n_chains = words.shape[0]
     sums, betas = aligned_empty(n_chains * LANES, f32), np.empty(n_chains, f32)
     k0, k1 = np.empty(n_chains, u32), np.empty(n_chains, u32)
@@ -48,7 +48,7 @@ def group_of(words, n_visible, n_hidden):
 
 @njit
 def set_keys(run, draw, group):
-    """Keys of a draw of every chain."""
+    """Set the keys of all chains for a draw."""
     for chain in range(group.k0.size):
         key = draw_key(run.seed, run.first_chain + chain, draw)
         group.k0[chain], group.k1[chain] = mixed_keys(key)
@@ -58,7 +58,7 @@ def set_keys(run, draw, group):
 def draw_block(block, fields, layer, step, weight, group, words):
     """Draw sixteen units of every chain at its beta.
 
-    The sums of the group gain `increment_lanes` unless ``step`` is None, and the slopes
+    Adds to the sums of the group: `increment_lanes` unless ``step`` is None, and the slopes
     ``weight * fields + slope`` of the units that are 1 unless ``weight`` is None.
     """
     first, scale, sums = LANES * block, layer.scale, group.sums
@@ -82,7 +82,7 @@ def draw_block(block, fields, layer, step, weight, group, words):
 
 @njit
 def draw_layer(weights, states, sparse, weight, layer, group, drawn, draw, run):
-    """Draw the units of the other layer of every chain; ``weight`` as `draw_block` takes it."""
+    """Draw the units of the other layer of every chain; ``weight`` is that of `draw_block`."""
     set_keys(run, draw, group)
     for block in range(drawn.words.shape[1]):
         fields = fields_of_block(block, weights, states, sparse, group.room)
@@ -91,8 +91,8 @@ def draw_layer(weights, states, sparse, weight, layer, group, drawn, draw, run):
 
 @njit
 def draw_hidden_with_increments(model, step, sparse, group, x):
-    """Draw the hidden units at one beta; what `add_gains` takes is left in the sums and in x."""
-    n_blocks = model.up.n_words  # the visible slope may stand in a block of its own
+    """Draw the hidden units at one beta, and store the input of `add_gains` in the sums and x."""
+    n_blocks = model.up.n_words  # the visible slope may need another block
     for block in range(n_blocks):
         fields = fields_of_block(block, model.up, group.visible, sparse, group.room)
         if block == n_blocks - 1 or step.rule == EXACT:
@@ -108,7 +108,7 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
 
 @njit
 def add_gains(log_weights, schedule, k, model, x, sums):
-    """Add the change of log p* over step k: of fields ``x``, or ``sums`` of `increment_lanes`."""
+    """Add the change of log p* over step k, from fields ``x`` or ``sums`` of `increment_lanes`."""
     beta, step = schedule.betas[k + 1], schedule.betas[k + 1] - schedule.betas[k]
     for chain in range(log_weights.size):
         gain = step * model.slope_scale * np.float64(x[chain, model.hidden.n_units])
@@ -121,7 +121,7 @@ def add_gains(log_weights, schedule, k, model, x, sums):
 
 @njit
 def anneal(v, log_weights, kept, schedule, model, run):
-    """Steps of `gibbs.anneal` for one group of chains, in place."""
+    """Make the steps of `gibbs.anneal` for one group of chains, in place."""
     group = begin(read_rows(v), v.shape[1], model)
     visible, hidden = group.visible, group.hidden
     x = np.empty((v.shape[0], LANES * model.up.n_words), f32)
@@ -142,7 +142,7 @@ def anneal(v, log_weights, kept, schedule, model, run):
 
 @njit
 def sweep(chains, slopes, model, draw, run):
-    """A sweep of all chains, and their slopes afterwards."""
+    """Make a sweep of all chains at their betas, and fill ``slopes``."""
     up, down, _, of_h, of_v = model
     v, h, sums = chains.visible, chains.hidden, chains.sums
     sums[:] = f32(0)

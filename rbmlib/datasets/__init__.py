@@ -1,12 +1,11 @@
-"""Data sets and trained RBMs: committed with the package, or published and fetched once.
+"""Data sets and trained RBMs, committed with the package or published elsewhere.
 
-Committed files (``data/`` of the repository, installed with the package) need no network:
-:func:`load_mnist`, :func:`load_dna`, :func:`load_ww`, and the RBMs that :func:`list_rbms` calls
-"committed".
-Published files are looked for first in the folder named by the environment variable
-``RBMLIB_DATA`` (never written to), then in the user cache folder, and are downloaded there
-otherwise. Every binary file is checked against the SHA-256 in ``datasets/register.py`` each time
-it is opened; a file that differs is refused, never overwritten.
+Committed files (``data/`` of the repository, installed with the package) need no network. They
+serve :func:`load_mnist`, :func:`load_dna`, :func:`load_ww` and the RBMs that :func:`list_rbms`
+marks "committed". Published files are read from the folder in the environment variable
+``RBMLIB_DATA``, which is never written to, or from the user's cache folder, to which missing files
+are downloaded. The SHA-256 of a binary file is compared with ``datasets/register.py`` each time the
+file is opened. A file that differs is refused and never overwritten.
 """
 
 from .alignments import Alignment as Alignment

@@ -1,4 +1,4 @@
-"""Aligned sequences: FASTA files, and one of a protein family; states of `Potts`."""
+"""Aligned sequences from FASTA files and of a protein family, as states of `Potts` units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from ..files import read_arrays
 from .files import committed
 
-AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY-"  # in the order of their letters, then the gap
+AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY-"  # in alphabetical order, then the gap
 
 
 class Alignment(NamedTuple):
@@ -33,7 +33,7 @@ class Alignment(NamedTuple):
 
     @property
     def sequences(self) -> list[str]:
-        """Each as a word."""
+        """The sequences as strings."""
         letters = np.array(list(self.alphabet))
         return ["".join(row) for row in letters[self.letters]]
 
@@ -43,14 +43,14 @@ class Alignment(NamedTuple):
 
 
 def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignment:
-    """Read aligned sequences of a FASTA file, perhaps packed (.gz).
+    """Read aligned sequences from a FASTA file, which may be compressed (.gz).
 
     Parameters
     ----------
     path : str or path
-        A line ">name", then the letters of the sequence on one line or more.
+        A file in which each sequence has a line ">name" and then one or more lines of letters.
     alphabet : str
-        The letters that there are, by default those of 20 amino acids and "-"; "ACGT" of DNA.
+        The allowed letters: by default, the 20 amino acids and "-"; for DNA, give "ACGT".
 
     Returns
     -------
@@ -58,9 +58,9 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
 
     Raises
     ------
-    ValueError, FileNotFoundError
-        Naming line and column of a letter that the alphabet has not, or the line of a sequence of
-        another length than the first.
+    FileNotFoundError, ValueError
+        If the file does not exist, a letter is not in the alphabet, or the sequences differ in
+        length; the message gives the line.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def load_fasta(path: str | os.PathLike, alphabet: str = AMINO_ACIDS) -> Alignmen
 
 
 def _sequences(file: str, lines: list[str], alphabet: str):
-    """Of each sequence: the line at which it begins, its name, its letters."""
+    """Return the first line number, the name and the letters of each sequence."""
     found: list[list] = []
     for number, line in enumerate(lines, 1):
         if line.startswith(">"):
@@ -105,7 +105,7 @@ def _sequences(file: str, lines: list[str], alphabet: str):
             raise ValueError(f"{file}, line {number}: expected a line '>name' before any sequence")
         elif wrong := [letter for letter in line if letter not in alphabet]:
             held = f"{file}, line {number}: {wrong[0]!r} is not in the alphabet {alphabet!r}"
-            raise ValueError(f"{held}: give that of the file, or leave such sequences out")
+            raise ValueError(f"{held}: give the alphabet of the file, or omit such sequences")
         elif line:
             found[-1][2] += line
     if not found or not found[0][2]:
@@ -115,9 +115,9 @@ def _sequences(file: str, lines: list[str], alphabet: str):
 
 @functools.cache
 def load_ww() -> Alignment:
-    """Return 17,233 sequences of the WW domain, 31 sites, of a published alignment.
+    """Return 17,233 aligned sequences of the WW domain with 31 sites.
 
-    They are of Pfam's family PF00397, as Tubiana, Cocco & Monasson (2019) aligned them.
+    The sequences are from Pfam family PF00397, aligned by Tubiana, Cocco & Monasson (2019).
 
     Examples
     --------

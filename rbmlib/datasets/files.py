@@ -1,4 +1,4 @@
-"""Files of the package, and published ones: found on this machine or downloaded, then checked."""
+"""Find the files of the package and published files, download missing ones, and check them."""
 
 import difflib
 import hashlib
@@ -11,20 +11,20 @@ from urllib.parse import urlsplit
 from ..checks import instance
 from .register import COMMITTED, REMOTE, Remote
 
-INSTALLED = "_data"  # the folder data of the repository, in the package
-TIMEOUT = 30  # seconds without an answer from a server
+INSTALLED = "_data"  # name of the folder data in an installed package
+TIMEOUT = 30  # seconds to wait for a server
 
 
 class DataUnavailable(RuntimeError):
-    """A file is neither on this machine nor could it be downloaded."""
+    """A file is not on this machine and could not be downloaded."""
 
 
 class DataCorrupt(RuntimeError):
-    """A file is there, but is not the one it should be."""
+    """A file is missing from a checkout, or differs from the registered file."""
 
 
 def committed(file: str) -> Path:
-    """Return the path of a committed file, its SHA-256 checked if it is binary.
+    """Return the path of a committed file; check the SHA-256 of a binary file.
 
     ``file`` is a path in the data folder, such as ``"published/varopt_table1.csv"``.
 
@@ -33,10 +33,10 @@ def committed(file: str) -> Path:
     ValueError
         If the path leads out of the data folder.
     DataUnavailable
-        If the file is one of those that only chapters need, which an installed package leaves in
-        the repository; the message says where to put it.
+        If only the chapters need the file, and it is not installed with the package; the message
+        says where to put it.
     DataCorrupt
-        If the file is missing from a checkout, or is binary and not the registered one.
+        If the file is missing from a checkout, or is binary and not the registered file.
     """
     inside = "a path in the data folder, such as 'published/varopt_table1.csv'"
     instance("file", file, str, inside)
@@ -47,7 +47,7 @@ def committed(file: str) -> Path:
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
     if not path.is_file() and folder.name == INSTALLED:
         path = _of_checkout(file)
-        remedy = "replace it by that of the repository"
+        remedy = "replace it with the file of the repository"
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:
@@ -59,14 +59,14 @@ def committed(file: str) -> Path:
 
 
 def _data_folder() -> Path:
-    """The folder of the committed files: in the installed package, or in the checkout."""
+    """Return the folder of committed files, in the installed package or in the checkout."""
     package = Path(__file__).parents[1]
     installed = package / INSTALLED
     return installed if installed.is_dir() else package.parent / "data"
 
 
 def _of_checkout(file: str) -> Path:
-    """A file that the installed package does without, in the folder ``$RBMLIB_DATA``."""
+    """Return the path in ``$RBMLIB_DATA`` of a file that is not installed with the package."""
     folder = _user_folder()
     if folder is not None and (folder / file).is_file():
         return folder / file
@@ -78,21 +78,21 @@ def _of_checkout(file: str) -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Return the path of a published file, downloading it if it is nowhere on this machine.
+    """Return the path of a published file, and download it if it is not on this machine.
 
-    Looks in the folder ``$RBMLIB_DATA`` if that is set (it is only read), then in
-    :func:`cache_folder`, and downloads to the latter. ``name`` is one of "h10", "h20", "h100",
-    "h500", "salakhutdinov_cd25_500" (RBMs), "ww_domain" (one of a protein, which
+    The function looks in the folder ``$RBMLIB_DATA``, which it only reads, and then in
+    :func:`cache_folder`, to which it downloads. ``name`` is one of the RBMs "h10", "h20", "h100",
+    "h500" and "salakhutdinov_cd25_500", or "ww_domain" (the RBM of a protein family, which
     `rbmbook.ww_domain` reads), or "course_test" (a binarised test set).
 
     Raises
     ------
     ValueError
-        If the name is not registered, or ``$RBMLIB_DATA`` is no folder.
+        If the name is not registered, or ``$RBMLIB_DATA`` is not a folder.
     DataCorrupt
-        If the file found has another SHA-256.
+        If the file has another SHA-256.
     DataUnavailable
-        If it has to be downloaded and cannot; the message says what to put where.
+        If the download fails; the message says what to put where.
     """
     instance("name", name, str, f"one of {', '.join(REMOTE)}")
     if name not in REMOTE:
@@ -101,19 +101,19 @@ def fetch(name: str) -> Path:
 
 
 def found_or_downloaded(name: str, remote: Remote) -> Path:
-    """The checked local file of a published one, as `fetch` explains."""
+    """Return the path of a published file, as `fetch` does."""
     return find(remote) or _download(name, remote)
 
 
 def suggest(name: str, known) -> str:
-    """Words for the end of an error: the nearest known name, and all of them."""
+    """Return the end of an error message: the nearest known name, and all known names."""
     close = difflib.get_close_matches(name, known, n=1)
     hint = f" (did you mean {close[0]!r}?)" if close else ""
     return f"{hint}: expected one of {', '.join(known)}"
 
 
 def find(remote: Remote) -> Path | None:
-    """The checked local file of a published one, or None if there is none."""
+    """Return the path of the local copy of a published file, or None if there is none."""
     for folder, remedy in (
         (_user_folder(), "replace or remove it (rbmlib never writes to $RBMLIB_DATA)"),
         (cache_folder(), f"delete it and ask again, or put the file of {remote.url} in its place"),
@@ -126,12 +126,12 @@ def find(remote: Remote) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder that downloads go to: "rbmlib" in the user's cache folder."""
+    """Return the folder for downloads, "rbmlib" in the user's cache folder."""
     return Path(_import_pooch().os_cache("rbmlib"))
 
 
 def _user_folder() -> Path | None:
-    """The folder ``$RBMLIB_DATA``, or None if that is not set."""
+    """Return the folder ``$RBMLIB_DATA``, or None if the variable is not set."""
     name = os.environ.get("RBMLIB_DATA")
     if not name:
         return None
@@ -152,9 +152,9 @@ def _download(name: str, remote: Remote) -> Path:
     pooch = _import_pooch()
     how = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=TIMEOUT)
     digest, folder = f"sha256:{remote.sha256}", cache_folder()
-    try:  # pooch writes beside, checks, and moves
+    try:  # pooch downloads to a temporary file, checks it, and moves it
         return Path(pooch.retrieve(remote.url, digest, remote.file, folder, downloader=how))
-    except (OSError, ValueError) as error:  # of requests, of the disk; another SHA-256
+    except (OSError, ValueError) as error:  # network or disk errors; another SHA-256
         reason = _reason(error, remote.url)
     raise DataUnavailable(
         f"{name} is not on this machine and could not be downloaded: {reason}. Get {remote.url} "
@@ -163,7 +163,7 @@ def _download(name: str, remote: Remote) -> Path:
 
 
 def _reason(error: Exception, url: str) -> str:
-    """One line on why a download failed; those of requests run over many."""
+    """Return the reason for a failed download in one line."""
     import requests
 
     if isinstance(error, requests.Timeout):
@@ -174,9 +174,9 @@ def _reason(error: Exception, url: str) -> str:
 
 
 def _import_pooch():
-    """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
+    """Import pooch on demand: it takes 0.15 s, and warns in Jupyter if there are no widgets."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pooch
-    pooch.get_logger().setLevel("WARNING")  # it tells of each download on standard error
+    pooch.get_logger().setLevel("WARNING")  # do not report each download on standard error
     return pooch

@@ -1,4 +1,4 @@
-"""What has a name: data sets of bits, and trained RBMs."""
+"""Named data sets of bits, and named trained RBMs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Vectors in the split of their source, with labels; all arrays are uint8 and read-only."""
+    """Training and test vectors with labels; all arrays are uint8 and read-only."""
 
     train: np.ndarray  # (n_train, n_visible), bits in {0, 1}
     test: np.ndarray  # (n_test, n_visible)
-    train_labels: np.ndarray  # (n_train,), positions in `label_names`
+    train_labels: np.ndarray  # (n_train,), indices into `label_names`
     test_labels: np.ndarray  # (n_test,)
     label_names: tuple[str, ...]
 
@@ -36,10 +36,10 @@ class Dataset:
 
 @functools.cache
 def load_mnist() -> Dataset:
-    """Return MNIST, binarised: a pixel is 1 if its grey level is above 127, else 0.
+    """Return binarised MNIST: a pixel is 1 if its grey level is above 127, else 0.
 
-    ``train`` (60000, 784) and ``test`` (10000, 784) are images row by row from the top left
-    corner, in the order of the original files. Kept in memory (55 MB) after the first call.
+    ``train`` (60000, 784) and ``test`` (10000, 784) keep the order of the original files; pixels
+    are listed row by row from the top left corner. The data (55 MB) stay in memory.
 
     Examples
     --------
@@ -54,8 +54,8 @@ def load_mnist() -> Dataset:
 def load_dna() -> Dataset:
     """Return the StatLog DNA splice junctions: 60 nucleotides of three bits each.
 
-    A is 100, C is 010, G is 001, T is 000. Classes are "ei" (exon to intron), "ie" (intron to
-    exon) and "n" (neither). ``train`` (2000, 180) and ``test`` (1186, 180) are as StatLog splits.
+    A is 100, C is 010, G is 001, T is 000. The classes are "ei" (exon to intron), "ie" (intron to
+    exon) and "n" (neither). ``train`` (2000, 180) and ``test`` (1186, 180) are the StatLog split.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def _unpacked(file: str) -> Dataset:
 
 
 class RBMInfo(NamedTuple):
-    """One line of :func:`list_rbms`."""
+    """An entry of :func:`list_rbms`."""
 
     name: str
     n_visible: int
@@ -93,27 +93,27 @@ def load_rbm(
     name_or_path: str | os.PathLike, *, layout: str | None = None, names: Names = None,
     units: str | None = None,
 ) -> RBM:  # fmt: skip
-    """Load a trained RBM by its name, or from a file.
+    """Load a trained RBM by name, or from a file.
 
     Parameters
     ----------
     name_or_path : str or path
-        A name that :func:`rbmlib.datasets.list_rbms` lists, such as "h500", or the path of an
-        .npz, .mat or .h5 file.
+        A name from :func:`rbmlib.datasets.list_rbms`, such as "h500", or the path of an .npz, .mat
+        or .h5 file.
     layout, names, units : optional
-        How to read a file of another program: as :meth:`rbmlib.RBM.load`.
+        How to read a file of another program, as in :meth:`rbmlib.RBM.load`.
 
     Returns
     -------
     RBM
-        A BernoulliRBM, or one of other layers, such as "leaky_cifar10" and "gaussian_cifar10".
+        A BernoulliRBM, or a model with other layers, such as "leaky_cifar10".
 
     Raises
     ------
     ValueError, FileNotFoundError
-        If it is neither a known name nor a file; and as :meth:`rbmlib.RBM.load`.
+        If the argument is neither a known name nor a file; also as in :meth:`rbmlib.RBM.load`.
     DataCorrupt, DataUnavailable
-        As :func:`rbmlib.datasets.fetch`, for a known name.
+        As in :func:`rbmlib.datasets.fetch`, for a known name.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def load_rbm(
             held = f"{name_or_path!r} is a registered model, whose arrays and units are known"
             raise ValueError(f"{held}: expected no layout, names or units")
         rbm = RBM.load(*rbm_files(str(name_or_path)))
-        if name_or_path == "gaussian_cifar10":  # its file does not say so
+        if name_or_path == "gaussian_cifar10":  # the file does not name its layers
             return GaussianRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
         return rbm
     path = Path(name_or_path).expanduser()
@@ -142,17 +142,17 @@ def load_rbm(
 
 
 def list_rbms() -> list[RBMInfo]:
-    """Return the registered RBMs and where each is; nothing is downloaded.
+    """Return the registered RBMs and where each is, without a download.
 
-    ``where`` is "committed", "fetched" (in ``$RBMLIB_DATA`` or the cache folder), "not here"
-    (:func:`rbmlib.load_rbm` will download it, or say where to get it) or "damaged"
-    (:func:`rbmlib.load_rbm` will say which file).
+    ``where`` is "committed", "fetched" (the file is in ``$RBMLIB_DATA`` or the cache folder), "not
+    here" (:func:`rbmlib.load_rbm` downloads the file, or says where to get it) or "damaged"
+    (:func:`rbmlib.load_rbm` names the file).
     """
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 
 
 def rbm_files(name: str) -> list[Path]:
-    """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
+    """Return the files that :func:`load_rbm` reads for a registered name; none for other names."""
     if name in PUBLISHED_RBMS:
         return [fetch(name)]
     return [committed(f"models/{name}.npz")] if name in RBMS else []

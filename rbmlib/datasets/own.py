@@ -1,4 +1,4 @@
-"""Data of your own: rows of visible states in files."""
+"""Rows of visible states from your own files."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ from ..files import DAMAGED, read_arrays
 from ..models.layers import OF_SPINS, are_spins
 
 SUFFIXES = (".npy", ".npz", ".csv")
-ENCODING = "utf-8-sig"  # spreadsheets begin a file with a mark, which is no part of the first row
+ENCODING = "utf-8-sig"  # skip the byte-order mark that spreadsheets write
 
 
 def load_rows(
     path: str | os.PathLike, n_visible: int | None = None, *, threshold: float | None = None
 ) -> np.ndarray:
-    """Read rows of visible states, one sample a row.
+    """Read rows of visible states from a file, one sample in each row.
 
     Parameters
     ----------
     path : str or path
-        A .npy of one array (n_samples, n_visible), an .npz that holds exactly one such array, or
-        a .csv of numbers with commas between them; a first line of names is passed over. Images
-        (n_samples, height, width) are laid out as rows.
+        A .npy file or an .npz file with a single array (n_samples, n_visible), or a .csv file of
+        numbers separated by commas; a header line is skipped. Images (n_samples, height, width) are
+        flattened. No code in a file is executed.
     n_visible : int, optional
-        Columns that the rows must have.
+        Required number of columns.
     threshold : float, optional
-        What is above it becomes 1, the rest 0. None: the values must be in [0, 1] as they are, or
-        -1 and +1, both: the states of spins, for which there is no threshold.
+        Values above the threshold become 1, other values 0. By default, the values must be in
+        [0, 1], or be the states -1 and +1 of spins, for which no threshold is allowed.
 
     Returns
     -------
     ndarray (n_samples, n_visible)
-        uint8 of zeros and ones if the file holds no others or a threshold is given, otherwise
-        float64: in [0, 1], or of -1 and +1.
+        uint8 if all values are 0 or 1 or a threshold is given, otherwise float64.
 
     Raises
     ------
-    ValueError, FileNotFoundError
-        Naming the file, if it is damaged, holds something else, or values outside [0, 1] and no
-        threshold is given; if there is none. Nothing in it is executed.
+    FileNotFoundError, ValueError
+        If the file does not exist, is damaged, holds something else, or holds other values and no
+        threshold is given.
 
     Examples
     --------
@@ -58,7 +57,7 @@ def load_rows(
 
 
 def read_numbers(path: str | os.PathLike, n_visible: int | None = None) -> np.ndarray:
-    """The rows of a file as they are: finite numbers."""
+    """Return the rows of a file as finite numbers."""
     source = Path(path).expanduser()
     if source.suffix.lower() not in SUFFIXES:
         raise ValueError(f"{source} is not a data file: expected one of {', '.join(SUFFIXES)}")
@@ -100,9 +99,9 @@ def _read(source: Path) -> np.ndarray:
             raise ValueError(f"expected one array in it, found {names}; save the data alone")
         return next(iter(arrays.values()))
     with open(source, encoding=ENCODING) as file, warnings.catch_warnings():
-        if any(map(_is_number, file.readline().split(","))):  # a row with a gap in it is no header
+        if any(map(_is_number, file.readline().split(","))):  # a row with a gap is not a header
             file.seek(0)
-        warnings.simplefilter("ignore", UserWarning)  # of no rows, which is refused by its shape
+        warnings.simplefilter("ignore", UserWarning)  # a file without rows is refused by its shape
         return np.loadtxt(file, delimiter=",", ndmin=2)
 
 

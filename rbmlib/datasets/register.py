@@ -6,7 +6,7 @@ from typing import NamedTuple
 class Remote(NamedTuple):
     """A published file: its name on disk, its address and its SHA-256.
 
-    ``copies`` are other files that hold the same, each with its SHA-256.
+    ``copies`` are (name, SHA-256) of other files with the same content.
     """
 
     file: str
@@ -15,8 +15,8 @@ class Remote(NamedTuple):
     copies: tuple[tuple[str, str], ...] = ()
 
 
-# SHA-256 of the committed binary files, by their path in data/. A new file of data/ is entered
-# here, a file to be downloaded in REMOTE (and PUBLISHED_RBMS).
+# SHA-256 of the committed binary files by their paths in data/. Enter a new file of data/ here, and
+# a file for download in REMOTE (and PUBLISHED_RBMS).
 COMMITTED = {
     "cifar10/subset.npz": "8b785b0e6bb95c5755fe95ae2e914f39b141c7a7306f969aacebc3d7d4db0d40",
     "cifar10/scale.npz": "28e49abef4b5ca7a3ef9bae4a33e412ce6319de0b14cc82672019ee264272bfe",
@@ -38,8 +38,8 @@ COMMITTED = {
     "dreams.npz": "9b8cdb98bfc2246f638aa9588b65a721367e1d3a8d73ef8d332054f955ccbc27",
 }
 
-# (n_visible, n_hidden) of the committed RBMs ("x" is models/x.npz in COMMITTED; those of CIFAR-10
-# have Gaussian visible units), and of the published ones, which are in REMOTE.
+# (n_visible, n_hidden) of the committed RBMs ("x" is models/x.npz in COMMITTED; the CIFAR-10 models
+# have Gaussian visible units) and of the published RBMs, which are in REMOTE.
 COMMITTED_RBMS = {f"{how}_{n}": (784, n) for n in (20, 500) for how in ("cd1", "cd25", "pcd")}
 COMMITTED_RBMS |= {"pcd_10": (784, 10), "pcd_200": (784, 200), "spectral_100": (784, 100)}
 COMMITTED_RBMS |= {"dna_cd1_500": (180, 500)}

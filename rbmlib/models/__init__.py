@@ -1,4 +1,4 @@
-"""Models: layers and the weights between them, densities, conditionals, loading and saving."""
+"""Models: layers, weights, densities, conditional distributions, and model files."""
 
 from . import testsystems as testsystems
 from .conversion import from_state_dict as from_state_dict

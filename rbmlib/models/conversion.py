@@ -1,4 +1,4 @@
-"""What is taken where a model is expected, other programs' too; log-likelihoods by any of them."""
+"""Conversion of arguments to models, models of other programs, and log-likelihoods."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ HOW_TO_MAKE_ONE = (
     "; rl.load_rbm reads one by its name or path, rl.from_state_dict(state) makes one of a dict of "
     "tensors, and what rl.train returns has one as .rbm"
 )
-ROUNDING = 1e-6  # nats: of a sum over all states, computed otherwise
+ROUNDING = 1e-6  # nats: rounding error of a log-sum over states
 
 
 def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> RBM:
-    """The RBM that an argument stands for: itself, or that of a fitted model of scikit-learn.
+    """Return ``value``, or the RBM made from it if it is a fitted scikit-learn model.
 
-    TypeError says how to make one of what came; ValueError, if scikit-learn's is not fitted.
+    Raises TypeError for any other object, and ValueError if the scikit-learn model is not fitted.
     """
     model = as_model(name, value)
     if not isinstance(model, RBM):
@@ -36,7 +36,7 @@ def as_rbm(name: str, value, meaning: str = "a BernoulliRBM or another RBM") -> 
 
 
 def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
-    """As `as_rbm`, but both layers are `Binary`."""
+    """Like `as_rbm`, but raise TypeError unless both layers are `Binary`."""
     model = as_rbm(name, value, meaning)
     if not (isinstance(model.visible, Binary) and isinstance(model.hidden, Binary)):
         spins = {type(model.visible), type(model.hidden)} <= {Binary, Spin}
@@ -46,12 +46,12 @@ def as_rbm_of_bits(name: str, value, meaning: str = "a BernoulliRBM") -> RBM:
 
 
 def shown(model) -> str:
-    """What a model is, for a message: its class, or the layers of one that has none of its own."""
+    """Return words for a message: the layers of a plain `RBM`, otherwise the class name."""
     return repr(model) if type(model) is RBM else f"a {type(model).__name__}"
 
 
 def as_model(name: str, value) -> Any:
-    """As `as_rbm`, but what is no model of scikit-learn is handed on as it is."""
+    """Like `as_rbm`, but return any other object unchanged."""
     if isinstance(value, RBM):
         return value
     if hasattr(value, SKLEARN[0]) or type(value).__name__ == "BernoulliRBM":
@@ -62,31 +62,30 @@ def as_model(name: str, value) -> Any:
 def from_state_dict(
     state, *, layout: str | None = None, names: Names = None, units: str | None = None
 ) -> RBM:
-    """Make an RBM from the ``module.state_dict()`` of PyTorch, or from any dict of arrays.
+    """Make an RBM from a PyTorch ``module.state_dict()`` or any dict of arrays.
 
     Parameters
     ----------
     state : mapping of names to tensors or arrays
-        The parameters are recognised by their names, whatever their case and prefix ("rbm.W"):
-        weights, such as W or weight; visible biases, such as v_bias, visible_bias or bv; hidden
-        biases likewise. Each bias may be (n,), (1, n) or (n, 1).
+        Names identify the parameters, whatever their case and prefix ("rbm.W"): for example W or
+        weight for the weights, and v_bias, visible_bias or bv for the visible biases. Each bias
+        may have shape (n,), (1, n) or (n, 1).
     layout : {"visible_hidden", "hidden_visible"}, optional
-        What the rows and columns of the weights are: ``F.linear`` and scikit-learn keep
-        "hidden_visible". None: the lengths of the biases decide; square weights need it, unless
-        they have the name of a program that keeps them one way (``components_``, ``vishid``,
-        ``parameter_W``).
-    names : dict, optional
-        Which keys are weights, visible_bias and hidden_bias, of a state that holds more or has
-        other names. Or a word, "weights=J,visible_bias=u,hidden_bias=v".
+        What the rows and the columns of the weights stand for: ``F.linear`` and scikit-learn use
+        "hidden_visible". By default, the lengths of the biases decide. Square weights need a
+        layout unless their name implies one (``components_``, ``vishid``, ``parameter_W``).
+    names : dict or str, optional
+        The keys of weights, visible_bias and hidden_bias, if ``state`` uses other names or holds
+        more arrays. A string has the form "weights=J,visible_bias=u,hidden_bias=v".
     units : {"bits", "spins"}, optional
-        The units of both layers, 0 and 1 or -1 and +1, which weights and biases do not reveal.
-        None: as an entry ``units`` of the state says, or bits.
+        The states of the units in both layers: 0 and 1, or -1 and +1. By default, the entry
+        ``units`` of the state decides; without this entry the units are bits.
 
     Raises
     ------
     ValueError, TypeError
-        If the keys are others than those of weights and two biases, which lists them; if the
-        arrays do not fit each other, or their layout is not told; if ``state`` is no mapping.
+        If ``state`` is not a mapping, the three parameters cannot be identified, their shapes do
+        not match, or a layout is needed.
 
     Examples
     --------
@@ -102,15 +101,15 @@ def from_state_dict(
     for key, value in state.items():
         if isinstance(value, Mapping):
             came = f"state[{key!r}] is a dict"
-            raise ValueError(f"{came}: expected {meaning}; if it is the model's, pass that")
+            raise ValueError(f"{came}: expected {meaning}; if it holds the model, pass it instead")
     return made(of_foreign(state, "state", layout, names, units))
 
 
-# what is known of a model where its estimate is used -------------------------------------------
+# the identity of a model ------------------------------------------------------------------------
 
 
 def described(model: RBM) -> dict[str, str]:
-    """Its sizes and the states of its units, in words, and a fingerprint of its parameters."""
+    """Return the sizes and the unit states in words, and a fingerprint of the parameters."""
     kinds = (_states_of(layer) for layer in (model.visible, model.hidden))
     words = f"{model.n_visible} x {model.n_hidden}, units {' and '.join(dict.fromkeys(kinds))}"
     plain = to_bits(model)
@@ -130,15 +129,15 @@ def _states_of(layer) -> str:
 
 
 def log_likelihood(model, data, log_z) -> np.ndarray:
-    """Log-likelihood of each row of ``data`` in nats: log p(v) = log p*(v) - log Z.
+    """Return the log-likelihood of each row of ``data``, log p(v) = log p*(v) - log Z, in nats.
 
-    Returns an array (n_states,) (report, eq. 23). ``model`` is an RBM of the library or a fitted
-    BernoulliRBM of scikit-learn, ``log_z`` a number or an `Estimate`. An error of log Z shifts all
-    rows by the same amount. A `ConvergenceWarning` says if the `Estimate` has not converged, or if
-    distinct rows of countable units have a total probability above one.
+    Returns an array (n_states,) (report, eq. 23). ``model`` is an RBM or a fitted scikit-learn
+    BernoulliRBM, and ``log_z`` is a number or an `Estimate`. An error in log Z shifts all
+    log-likelihoods equally. A `ConvergenceWarning` is issued if the `Estimate` has not converged,
+    or if distinct rows of countable units have a total probability above one.
 
-    Raises ValueError if log Z is NaN, infinite or of another model, or if the data are not states
-    of the model; TypeError if ``model`` is not a model.
+    Raises ValueError if log Z is not finite or belongs to another model, or if the data are not
+    states of the model; TypeError if ``model`` is not a model.
 
     Examples
     --------
@@ -163,7 +162,7 @@ def log_likelihood(model, data, log_z) -> np.ndarray:
     found = model.log_density(data) - value
     if model.visible.values is not None and len(found):
         _, first = np.unique(np.packbits(data > 0, axis=1), axis=0, return_index=True)
-        excess = float(logsumexp(found[first]))  # of rows that differ
+        excess = float(logsumexp(found[first]))  # log of the total probability of distinct rows
         if excess > 5 * error + ROUNDING:
             held = f"these rows alone have a log-sum of {value + excess:.4f}"
             high = f"each log p(v) is too high, by {excess:.4g} nats or more"

@@ -1,11 +1,11 @@
-"""Enumeration of the smaller countable layer: exact log Z, exact draws.
+"""Exact log Z and exact draws by enumeration of the smaller countable layer.
 
-Z = sum_s p*(s) over all states of one layer, the other layer summed analytically, as of Binary
-``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Parts of a model that no weight connects are
-summed one by one, and units without weights in closed form.
+Z = sum_s p*(s) over all states s of one layer; the other layer is summed analytically. For Binary
+units ``log p*(h) = a h + sum_i softplus(b_i + (W h)_i)``. Each connected part of a model is
+summed separately, and units without weights are summed in closed form.
 
-Two layers of Binary or Spin take no exponential a state: with h in two halves,
-``exp(b_i + (W h)_i)`` is a product of two numbers, one of a table of each half.
+Two layers of Binary or Spin need no exponential for each state: if h is split into two halves,
+``exp(b_i + (W h)_i)`` is a product of two factors, one from a table for each half.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ from ..context import bar, settings
 from ..numerics import softplus
 from .gauges import in_bits
 
-MOST_STATES = 2**30  # of 784 units take minutes
-MOST_IN_A_TABLE = 2**22  # a table of all states is kept for sampling: 32 MB
+MOST_STATES = 2**30  # with 784 units in the other layer the sum takes minutes
+MOST_IN_A_TABLE = 2**22  # sampling keeps a table of all states: 32 MB
 BLOCK = 2**12  # states
-LOW, HIGH = 10, 6  # units of each half within a block of products
-MOST_NATS = 600.0  # of a field, and of a product of factors between two logarithms
+LOW, HIGH = 10, 6  # units in each half of a block of products
+MOST_NATS = 600.0  # bound on a field, and on the log of a product between two logarithms
 
 
 def n_states(layer) -> float:
-    """How many states a layer has; infinite if they cannot be counted."""
+    """Return the number of states of a layer, infinite for real units."""
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
-    with np.errstate(over="ignore"):  # of a thousand units: infinite, too
+    with np.errstate(over="ignore"):  # a thousand units give infinity, too
         return float(np.float64(n_values) ** (len(layer) // width))
 
 
 def fewest_states(rbm) -> float:
-    """Of the layer that has fewer."""
+    """Return the number of states of the layer with fewer states."""
     return min(n_states(rbm.visible), n_states(rbm.hidden))
 
 
 def can_enumerate(rbm, most: float = MOST_IN_A_TABLE) -> bool:
-    """Whether one of the layers has at most ``most`` states."""
+    """Return whether one of the layers has at most ``most`` states."""
     return fewest_states(rbm) <= most
 
 
 def smaller_side(rbm, most: float, what: str, remedy: str):
-    """The model turned so that the hidden layer is the countable one of fewest states."""
+    """Return the model, transposed if the visible layer has fewer states than the hidden layer."""
     if not can_enumerate(rbm, most):
         meaning = f"a layer of at most {most:,} states, {int(np.log2(most))} units of two values"
         raise ValueError(f"rbm is {rbm!r}: {what} {meaning}; {remedy}")
@@ -59,23 +59,20 @@ def smaller_side(rbm, most: float, what: str, remedy: str):
 
 
 class Parts(NamedTuple):
-    """Models that no weight connects, and log Z of the units that have no weights at all.
-
-    log Z is the sum of ``free`` and of those of ``models``.
-    """
+    """The connected parts of a model; log Z is the sum of ``free`` and the log Z of each part."""
 
     models: list
-    units: list  # (visible, hidden) of each, bool
-    free: float
+    units: list  # for each part, boolean masks of its (visible, hidden) units
+    free: float  # log Z of the units without weights, nats
 
     @property
     def n_states(self) -> float:
-        """Terms of an exact sum."""
+        """The number of terms in an exact sum."""
         return sum(fewest_states(model) for model in self.models)
 
 
 def parts(rbm) -> Parts:
-    """The connected parts of a model, in the order of their first visible units."""
+    """Return the connected parts of a model, in the order of their first visible units."""
     if rbm.weights.all():
         units = [tuple(np.ones(len(layer), bool) for layer in (rbm.visible, rbm.hidden))]
         return Parts([rbm.with_(log_scale=0.0)], units, rbm.log_scale)
@@ -98,7 +95,7 @@ def _unit_of_columns(layer):
 
 
 def only(rbm, visible, hidden):
-    """The model of some of the units, without its `log_scale`."""
+    """Return the model of the units chosen by two masks, with a `log_scale` of 0."""
     one, two = rbm.visible._only(visible), rbm.hidden._only(hidden)
     weights = rbm.weights[visible][:, hidden]
     return rbm.with_(visible=one, hidden=two, weights=weights, log_scale=0.0)
@@ -108,13 +105,13 @@ def only(rbm, visible, hidden):
 
 
 def blocks(rbm):
-    """(task, n_blocks): task(block) is log p* of the block's states of the hidden layer.
+    """Return (task, n_blocks): task(block) gives log p* of the hidden states in a block.
 
-    Bit i (or digit i) of a state's number is the state of unit i.
+    Bit i (or digit i) of the number of a state gives the state of unit i.
     """
     bits = in_bits(rbm.with_(log_scale=0.0))
     if bits is not None:
-        # what no softplus of a visible field is above
+        # upper bounds on the softplus of the visible fields
         highest = softplus(bits.visible_bias + bits.weights.clip(0).sum(axis=1))
         if max(np.abs(bits.weights).sum(axis=1).max(), highest.max()) < MOST_NATS:
             return _products(bits, highest)
@@ -128,12 +125,12 @@ def blocks(rbm):
 
 
 def hidden_log_density(rbm, hidden):
-    """log p* of states of the hidden layer, but for `log_scale`."""
+    """Return log p* of hidden states, without `log_scale`."""
     return rbm.hidden.own(hidden) + rbm.visible.cumulant(rbm.visible_field(hidden))
 
 
 def _products(rbm, highest):
-    """Blocks of the states of `LOW` and `HIGH` units, each with one state of the others."""
+    """Return `blocks` for bits: all states of `LOW` + `HIGH` units, the other units fixed."""
     every, own, bias = np.ascontiguousarray(rbm.weights.T), rbm.hidden_bias, rbm.visible_bias
     n_low = min(LOW, len(every))
     n = min(n_low + HIGH, len(every))
@@ -160,7 +157,7 @@ def _products(rbm, highest):
 
 
 def _sums(rows, start):
-    """start + h @ rows of all states h of the rows' units, the first unit the fastest."""
+    """Return start + h @ rows for all states h; the first unit varies fastest."""
     out = start[None]
     for row in rows:
         out = np.concatenate([out, out + row])
@@ -168,7 +165,7 @@ def _sums(rows, start):
 
 
 def _groups(highest):
-    """Units whose factors have a product below exp(MOST_NATS)."""
+    """Return groups of units; the product of the factors in a group is below exp(MOST_NATS)."""
     groups: list[list[int]] = [[]]
     nats = 0.0
     for unit, most in enumerate(highest):
@@ -181,17 +178,17 @@ def _groups(highest):
 
 
 def states(layer, numbers):
-    """The states of these numbers, (n, n_units)."""
+    """Return the states (n, n_units) with these numbers."""
     n_values, width = layer.values.shape
     powers = n_values ** np.arange(len(layer) // width)
     return layer.values[numbers[:, None] // powers % n_values].reshape(len(numbers), -1)
 
 
 def exact_log_z(rbm) -> float:
-    """log Z by a sum over all states of the smaller countable layer, of each connected part."""
+    """Return log Z: for each connected part, a sum over all states of its smaller layer."""
     models, _, log_z = parts(rbm)
     if rbm.visible.values is rbm.hidden.values is None:
-        models = [rbm]  # to be refused as a whole
+        models = [rbm]  # the error below then names the whole model
     advice = "exact enumeration needs", "use rl.log_z, or rl.ais and rl.reverse_ais"
     sums = [blocks(smaller_side(model, MOST_STATES, *advice)) for model in models]
     with bar(sum(n_blocks for _, n_blocks in sums), "exact") as shown:
@@ -210,13 +207,13 @@ def _log_sum(logs) -> float:
 
 
 def log_densities(rbm) -> np.ndarray:
-    """log p* of all states of the hidden layer, by their number; without `log_scale`."""
+    """Return log p* of all hidden states in the order of their numbers, without `log_scale`."""
     task, n_blocks = blocks(rbm)
     return np.concatenate(threads.run_all(task, n_blocks, settings.get().n_threads))
 
 
 def exact_draws(rbm, n: int, rng) -> np.ndarray:
-    """Independent exact draws of the visible units (n, n_visible), of a table of all states."""
+    """Return independent exact draws of the visible units (n, n_visible)."""
     small = smaller_side(rbm, MOST_IN_A_TABLE, "exact samples need", "run long chains instead")
     log_p = log_densities(small)
     below = np.cumsum(np.exp(log_p - log_p.max()))

@@ -1,13 +1,14 @@
-"""Files of models, and which array is which parameter in those of other programs.
+"""Model files of this library, and the identification of parameters in files of other programs.
 
-Files of this library are .npz that name the kinds of their layers; those of earlier versions have
-a mark in their place: ``leakiness``, or none. HDF5 of programs that name their layers is for
-`hdf5`. Arrays of others, in an .npz, a .mat, an .h5 or a state dict, are recognised by their names,
-without case, dots, underscores and prefixes such as "rbm.". What a name leaves open is not guessed:
-"a" and "b" are the visible and the hidden bias of some programs, and the reverse in others. One
-array more is refused unless the caller names the three, as it may be a part of another model.
-Weights and biases do not reveal their units: both layers are `Binary` unless the caller or an entry
-``units`` says otherwise. Nothing in a file is executed.
+This library writes .npz files that name the kind of each layer. Files of earlier versions hold
+``leakiness`` or no such entry. `hdf5` reads HDF5 files of programs that name their layers.
+
+Names identify the arrays of other programs in an .npz, .mat or .h5 file or in a state dict; case,
+dots, underscores and prefixes such as "rbm." are ignored. Ambiguous names are not guessed: "a" and
+"b" are the visible and the hidden bias in some programs, and the reverse in others. An additional
+array may belong to another model, so it is refused unless the caller names the three parameters.
+Both layers are `Binary` unless the caller or an entry ``units`` says otherwise. Nothing in a file
+is executed.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
 LAYOUTS = ("visible_hidden", "hidden_visible")
 
-ROLES = {  # names, plainly spelt
+ROLES = {  # patterns of normalised names
     "weights": "w|weights?|w?vishid|wvh|wv|components|couplings|parameterw",
     "visible_bias": "(v|vis|visible)(b|bias|biases)|(b|bias|intercept)(v|vis|visible)|vis|visible"
     "|parameterb",
@@ -39,7 +40,7 @@ ROLES = {  # names, plainly spelt
     "|parametera",
 }
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
-# of weights whose name is that of one program
+# the layout that a program implies by the name of its weights
 LAYOUT_OF = {"parameterw": LAYOUTS[0], "vishid": LAYOUTS[0], "components": LAYOUTS[1]}
 HDF5 = (".h5", ".hdf5", ".hdf")
 SUFFIXES = (".npz", ".mat", *HDF5)
@@ -50,8 +51,8 @@ PICKLE = "import joblib, rbmlib as rl; rl.BernoulliRBM.from_sklearn(joblib.load(
 
 
 def _endings(key: str) -> list[str]:
-    """A name and what is left of it without prefixes, longest first, plainly spelt."""
-    parts = re.split(r"[./:]|__+", re.sub(r":\d+$", "", key))  # TensorFlow's end in ":0"
+    """Return the normalised name and its remainders without prefixes, longest first."""
+    parts = re.split(r"[./:]|__+", re.sub(r":\d+$", "", key))  # TensorFlow names end in ":0"
     return [re.sub(r"[^a-z0-9]", "", "".join(parts[i:]).lower()) for i in range(len(parts))]
 
 
@@ -61,9 +62,9 @@ def _role(key: str) -> str | None:
 
 
 def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
-    """The keys of weights and biases: ``names``, or recognised by their names.
+    """Return the keys of weights and biases, from ``names`` or by the names of the arrays.
 
-    Raises ValueError, with all keys and what to do, unless ``what`` holds these three and no more.
+    Raises ValueError, with the keys and a remedy, if the three parameters cannot be identified.
     """
     keys = [key for key in arrays if key != "units"]
     held = f"{what} holds {', '.join(map(repr, keys[:12])) or 'nothing'}"
@@ -81,7 +82,7 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
     rest = [key for key in keys if key not in found.values()]
     if not unclear and not rest:
         return found
-    sizes = np.shape(arrays.get(found["weights"], ""))  # one row a visible unit, most likely
+    sizes = np.shape(arrays.get(found["weights"], ""))  # most likely (n_visible, n_hidden)
     for role, n in zip(PARAMETERS[1:], sizes, strict=False):
         alike = [key for key in rest if math.prod(np.shape(arrays[key])) == n]
         if role in unclear and len(alike) == 1:
@@ -89,20 +90,20 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
     held += f" (not identified by name: {', '.join(unclear)})" * bool(unclear)
     raise ValueError(
         f"{held}: expected weights, visible_bias and hidden_bias, three plain arrays. A further "
-        "array may be part of another model. If none is, say which are the three: names="
+        "array may belong to another model. If it does not, say which are the three: names="
         f"{found!r}, or --names " + ",".join(f"{role}={key}" for role, key in found.items())
     )
 
 
 def arranged(weights, visible_bias, hidden_bias, layout: str | None):
-    """Weights (n_visible, n_hidden) and biases of arrays in which W may lie either way."""
+    """Return weights (n_visible, n_hidden) and biases from arrays of either layout."""
     meaning = "two vectors of biases and a matrix of weights between them"
     given = zip(PARAMETERS, (weights, visible_bias, hidden_bias), strict=True)
     w, b, a = (checks.numeric(name, value, meaning) for name, value in given)
     if layout is None:
         if w.shape == (b.size, a.size) == (a.size, b.size):
             raise ValueError(
-                f"weights is square, {b.size} x {b.size}, so that the biases cannot tell its "
+                f"weights is square, {b.size} x {b.size}, so the biases do not determine its "
                 "layout: expected layout='visible_hidden' (one row per visible unit) or "
                 "layout='hidden_visible' (one row per hidden unit, as in PyTorch)"
             )
@@ -111,7 +112,7 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
 
 
 def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
-    """Weights and biases, whose shapes fit each other; ``optional`` biases are zero if None."""
+    """Return checked weights and biases; if ``optional``, a bias of None becomes zero."""
     meaning = "(n_visible, n_hidden), one row per visible unit"
     w = checks.array("weights", weights, (None, None), meaning)
     if not w.size:
@@ -124,13 +125,13 @@ def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
     return w, *biases
 
 
-# this library's own -------------------------------------------------------------------------
+# files of this library ----------------------------------------------------------------------
 
 
 def arrays_of(model, dtype) -> dict[str, Any]:
-    """What the file of a model holds; ValueError if ``dtype`` cannot hold its parameters."""
+    """Return the arrays of a model file; ValueError if ``dtype`` cannot hold the parameters."""
     kind = np.dtype(object)
-    with contextlib.suppress(TypeError):  # of what is no type
+    with contextlib.suppress(TypeError):  # if dtype is not a type
         kind = np.dtype(dtype)
     if kind.kind != "f":
         raise ValueError(f"dtype is {dtype!r}: expected floating-point numbers, such as np.float64")
@@ -149,7 +150,7 @@ def arrays_of(model, dtype) -> dict[str, Any]:
 
 
 def parts_of(arrays: dict[str, Any]) -> tuple:
-    """Visible and hidden layer, weights and log_scale of such arrays."""
+    """Return the visible layer, hidden layer, weights and log_scale from these arrays."""
     layers = []
     for side in SIDES:
         name = str(arrays[f"{side}_layer"])
@@ -163,7 +164,7 @@ def parts_of(arrays: dict[str, Any]) -> tuple:
 
 
 def _with_kinds(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Of a file of an earlier version, which does not name the kinds of its layers, with these."""
+    """Add the kinds of the layers to the arrays of a file of an earlier version."""
     if "leakiness" in arrays:
         kinds = {"visible_layer": "Gaussian", "hidden_layer": "LeakyReLU"}
         return arrays | kinds | {"hidden_above": 1.0, "hidden_below": arrays["leakiness"]}
@@ -176,7 +177,7 @@ def _with_kinds(arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_model(path, made: Callable, layout, names, units) -> Any:
-    """The model that a file holds, ``made`` of layers, weights and log_scale."""
+    """Read a model file; ``made`` makes a model of layers, weights and log_scale."""
     source, meaning = Path(path).expanduser(), f"one of {', '.join(SUFFIXES)}"
     if not source.is_file():
         raise FileNotFoundError(f"no model file {str(path)!r}: expected {meaning}")
@@ -185,9 +186,9 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
         more = "".join(f", {name}={x!r}" for name, x in given.items() if x is not None)
         convert = PICKLE if suffix in (".pkl", ".pickle", ".joblib") else TORCH
         raise ValueError(
-            f"path is {source.name}: expected {meaning}; a .npy holds one array, of three "
-            "rl.BernoulliRBM(W, b, a) makes a model. Other files may execute code: convert it "
-            "once, if you trust it, by a line such as "
+            f"path is {source.name}: expected {meaning}; a .npy holds one array, and "
+            "rl.BernoulliRBM(W, b, a) makes a model of three. Other files may execute code: "
+            "if you trust this one, convert it once by a line such as "
             f"{convert.format(str(source), more)}.save({str(source.with_suffix('.npz'))!r})"
         )
     try:
@@ -197,7 +198,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
             own = parts_of(arrays)
         model = made(own or of_foreign(arrays, source.name, layout, names, units))
     except KeyError as error:
-        raise ValueError(f"cannot read {source.name}: it is damaged, without {error}") from None
+        raise ValueError(f"cannot read {source.name}: it is damaged, {error} is missing") from None
     except ValueError as error:
         known = "" if source.name in str(error) else f"{source.name}: "
         raise ValueError(f"{known}{error}") from None
@@ -208,7 +209,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
 
 
 def of_foreign(arrays: Mapping, what: str, layout, names, units) -> tuple:
-    """Layers, weights and log_scale of arrays that another program has named."""
+    """Return layers, weights and log_scale from arrays with the names of another program."""
     found = told(arrays, names, what)
     said = str(np.ravel(arrays.get("units", next(iter(UNITS))))[0])
     kind = UNITS[checks.one_of("units", said if units is None else units, UNITS)]
@@ -219,7 +220,7 @@ def of_foreign(arrays: Mapping, what: str, layout, names, units) -> tuple:
 
 
 def _arrays(source: Path) -> dict[str, Any]:
-    """The arrays of a file by name, of those at its top."""
+    """Return the arrays at the top level of a file, by name."""
     try:
         if source.suffix.lower() == ".npz":
             return read_arrays(source)
@@ -231,5 +232,5 @@ def _arrays(source: Path) -> dict[str, Any]:
             return {key: x[()] for key, x in file.items() if hasattr(x, "shape")}
     except NotImplementedError:
         raise ValueError(f"{source.name}: matlab v7.3 files are HDF5; save with '-v7'") from None
-    except Exception as error:  # of damaged files, in whose reading anything may happen
+    except Exception as error:  # reading a damaged file may raise anything
         raise ValueError(f"cannot read {source.name}: {error}") from None

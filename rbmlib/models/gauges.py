@@ -1,6 +1,4 @@
-"""The same model written otherwise: what that adds to log p* goes into `log_scale`, so that log Z,
-and the probability of every state, are the same.
-"""
+"""Conversion of units; `log_scale` takes up the constant, so log Z and probabilities stay equal."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ from .layers import Binary, Spin
 
 
 def to_bits(rbm):
-    """`Binary` in place of `Spin`, s = 2 v - 1."""
+    """Return the model with `Binary` in place of `Spin`, s = 2 v - 1."""
     w, b, a, more = rbm.weights, rbm.visible.bias, rbm.hidden.bias, rbm.log_scale
     kinds = [Binary if isinstance(layer, Spin) else None for layer in (rbm.visible, rbm.hidden)]
     if kinds[1]:
@@ -21,7 +19,7 @@ def to_bits(rbm):
 
 
 def in_bits(rbm):
-    """`to_bits`, or None if a layer has units of more than two values."""
+    """Return `to_bits`, or None if a layer is neither `Binary` nor `Spin`."""
     bits = to_bits(rbm)
     two = isinstance(bits.visible, Binary) and isinstance(bits.hidden, Binary)
     return bits if two else None

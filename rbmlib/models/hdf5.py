@@ -1,9 +1,9 @@
 """HDF5 files of other programs; needs h5py, which executes nothing.
 
-RestrictedBoltzmannMachines.jl names both layers. Julia's arrays lie the other way round: here the
-last axis of a layer's parameters tells which they are, and weights are (hidden, visible). Of
-centred and standardised models ``(v - o) / s`` and ``(h - o') / s'`` interact, which is one of the
-plain kind. The Python program rbms keeps the model of every update that it saved.
+RestrictedBoltzmannMachines.jl names both layers. Python sees the axes of Julia arrays in reverse
+order: the last axis indexes the parameters of a unit, and weights are (hidden, visible). In centred
+and standardised models ``(v - o) / s`` and ``(h - o') / s'`` interact; such a model is converted to
+the plain form. Files of the Python program rbms hold the models of several updates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from .layers import Binary, DoubleReLU, Gaussian, Potts, Spin
 
-JULIA, RBMS = "rbm_hdf5_file_format_version", "model_type"  # what tells their files
+JULIA, RBMS = "rbm_hdf5_file_format_version", "model_type"  # entries that identify the program
 
 
 def _gaussian(theta, gamma):
@@ -42,12 +42,12 @@ def _nsrelu(theta, delta, xi):
     return _xrelu(theta, np.ones_like(theta), delta, xi)
 
 
-LAYERS = {  # how many parameters a unit has, and the layer that they make
+LAYERS = {  # number of parameters of a unit, and the function that makes the layer
     "Binary": (1, Binary), "Spin": (1, Spin), "Potts": (1, Potts),
     "PottsGumbel": (1, Potts), "Gaussian": (2, _gaussian), "dReLU": (4, _drelu),
     "pReLU": (4, _prelu), "xReLU": (4, _xrelu), "nsReLU": (3, _nsrelu),
 }  # fmt: skip
-MODELS = {  # of rbms: those with real hidden units divide their variance by the number of visible
+MODELS = {  # kinds of rbms; real hidden units have the variance 1 / n_visible
     "BBRBM": (Binary, Binary), "PBRBM": (Potts, Binary), "IIRBM": (Spin, Spin),
     "BGRBM": (Binary, DoubleReLU), "IGRBM": (Spin, DoubleReLU),
 }  # fmt: skip
@@ -55,7 +55,7 @@ MODELS = {  # of rbms: those with real hidden units divide their variance by the
 
 @contextlib.contextmanager
 def opened(source: Path):
-    """The file; whatever goes wrong inside, but for our own errors, is a damaged one."""
+    """Open an HDF5 file; any exception but ValueError is reported as a damaged file."""
     try:
         import h5py
     except ImportError:
@@ -72,7 +72,7 @@ def opened(source: Path):
 
 
 def read(file, name):
-    """A word, or numbers."""
+    """Return an entry as a string or an array."""
     if name not in file:
         raise ValueError(f"it holds no {name!r}, but {', '.join(file)}")
     data = file[name]
@@ -87,7 +87,7 @@ def _one_of(table: dict, file, name: str):
 
 
 def model_of(source: Path) -> tuple | None:
-    """Visible and hidden layer, weights and log_scale, of the last update; None of other files."""
+    """Return layers, weights and log_scale (of the last update); None for other files."""
     with opened(source) as file:
         if JULIA in file:
             return _of_julia(file)

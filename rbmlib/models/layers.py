@@ -1,13 +1,13 @@
-"""Layers: what kinds of units there are. This file is the only one that knows.
+"""Layers: the kinds of units.
 
-Given a field x, the units of a layer are independent, with p(s | x) ~ m(s) exp(s x). A kind says
+Given a field x, the units of a layer are independent with p(s | x) ~ m(s) exp(s x). A kind defines
 
     cumulant(x)   log of the sum (or integral) of m(s) exp(s x), summed over units
-    mean(x)       its derivative, E[s | x]
+    mean(x)       E[s | x], the derivative of the cumulant
     draw(x, rng)  a draw of s, with uniforms or normals of `shape_of(x, n)`
 
-and, if a unit has finitely many states, `values`. A new kind is one class: models of it can be
-annealed, tempered, enumerated, trained, saved and loaded at once. Fields are (n_states, n_units).
+and `values` if a unit has finitely many states. A new kind needs only one class. Fields have shape
+(n_states, n_units).
 """
 
 from __future__ import annotations
@@ -26,18 +26,19 @@ ZERO_ONE, SIGNS = np.array([[0.0], [1.0]]), np.array([[-1.0], [1.0]])
 
 
 class Layer:
-    """Units with a bias each, (n_units,); a subclass is a kind of unit.
+    """Base class of layers. Each unit has a bias, (n_units,); a subclass is a kind of unit.
 
     Attributes
     ----------
     parameters, constants : tuple of str
-        What its constructor takes: the first are linear in beta on a path, the others fixed.
+        Names of the constructor's arguments. Parameters are linear in beta on a path; constants
+        are fixed.
     values : array (n_values, width) or None
-        The states of a unit, if they can be counted.
+        The states of a unit; None for real units.
     conditional : bool
-        Whether `draw` is p(h | v) of a joint density ~ exp(v W h).
+        Whether `draw` samples p(h | v) of a joint density ~ exp(v W h).
     growth : float or array (n_units,)
-        The cumulant grows as ``growth x^2 / 2`` at most; 0 where states are bounded.
+        The cumulant grows at most as ``growth x^2 / 2``; 0 for bounded states.
     """
 
     parameters: tuple[str, ...] = ("bias",)
@@ -45,14 +46,14 @@ class Layer:
     values: Any = None
     conditional = True
     growth: Any = 0.0
-    entries = ""  # of columns, for errors
+    entries = ""  # what the columns of a layer are, for errors
 
     def __init_subclass__(cls):
-        """Enter the kind by its name, for files."""
+        """Register the kind by its name, for files."""
         KINDS[cls.__name__] = cls
 
     def __init__(self, bias):
-        name = f"bias of {type(self).__name__}"  # which of a model's layers is not yet known
+        name = f"bias of {type(self).__name__}"  # visible or hidden is not known yet
         self.bias = checks.array(name, bias, (None,), "(n_units,)", flatten=True)
 
     def __len__(self):
@@ -64,13 +65,13 @@ class Layer:
         return f"{type(self).__name__}({len(self)}{''.join(said)})"
 
     def with_(self, **parameters):
-        """The same units but for some parameters, which are known to be valid."""
+        """Return a copy with some parameters replaced; they are not checked."""
         layer = object.__new__(type(self))
         layer.__dict__.update(self.__dict__, **parameters)
         return layer
 
     def _like(self, other) -> bool:
-        """Whether ``other`` is a layer of this kind and size, its constants too."""
+        """Return whether ``other`` has the same kind, size and constants."""
         return (
             type(self) is type(other)
             and len(self) == len(other)
@@ -78,12 +79,12 @@ class Layer:
         )
 
     def _only(self, chosen) -> Layer:
-        """The layer of some of the columns, (n_columns,) bool."""
+        """Return the layer of the columns that a mask (n_columns,) selects."""
         values = {name: getattr(self, name) for name in (*self.parameters, *self.constants)}
         return self.with_(**{n: value[chosen] for n, value in values.items() if np.ndim(value)})
 
     def own(self, s):
-        """log m(s) + bias s of each state (n_states,)."""
+        """Return log m(s) + bias s for each state (n_states,)."""
         return s @ self.bias
 
     def cumulant(self, x):
@@ -96,51 +97,51 @@ class Layer:
         raise NotImplementedError
 
     def _bias_of(self, means, smoothing):
-        """Biases of units alone with these means, smoothed: none is certain."""
+        """Return the biases that give independent units these means, smoothed."""
         if self.values is not None and self.values.shape == (2, 1):
             low, high = self.values.ravel()
             return smoothed((means - low) / (high - low), smoothing) / (high - low)
         from scipy.optimize import minimize  # a tenth of a second to import
 
-        wanted = means  # of bounded states, shrunk towards the means without fields
+        wanted = means  # for bounded states, shrunk towards the means at zero field
         if self.values is not None:
             free = self.mean(np.zeros((1, len(self))))[0]
             wanted = (means + 2 * smoothing * free) / (1 + 2 * smoothing)
 
-        def off(x):  # convex in x, and least where the means are as wanted
+        def off(x):  # convex in x, with its minimum at the wanted means
             return self.cumulant(x[None])[0] - wanted @ x, self.mean(x[None])[0] - wanted
 
         return minimize(off, np.zeros(len(self)), jac=True, method="BFGS", tol=1e-9).x
 
     def holds(self, s) -> bool:
-        """Whether ``s`` (n_states, n_units) are states of this layer."""
+        """Return whether all rows of ``s`` (n_states, n_units) are states of this layer."""
         if self.values is None:
             return bool((np.abs(s) <= checks.LARGEST_STATE).all())
         return bool(np.logical_or.reduce([s == value for value in self.values[:, 0]]).all())
 
     @property
     def _meaning(self) -> str:
-        """In words, what `holds` takes."""
+        """The states that `holds` accepts, in words."""
         if self.values is None:
             return f"finite numbers, {checks.LARGEST_STATE:.0e} at most in magnitude"
         return "one of " + ", ".join(f"{value:g}" for value in self.values[:, 0])
 
     def _refusal(self, s) -> str:
-        """In words, what `holds` refuses."""
+        """Return words for states that `holds` refuses."""
         return f"values from {s.min()} to {s.max()}: expected {self._meaning}"
 
     def _slope(self, x, rise, high, low):
-        """Derivative of the cumulant between two layers: ``rise`` is that of the field."""
+        """Return the slope of the cumulant from ``low`` to ``high``; x has the slope ``rise``."""
         return (self.mean(x) * rise).sum(axis=1)
 
     def _between(self, high, t):
-        """The layer at t from this one (0) to another (1); t may be one a chain, (n, 1)."""
+        """Interpolate from this layer (t = 0) to ``high`` (t = 1); t is a number or (n, 1)."""
         pairs = ((name, getattr(self, name), getattr(high, name)) for name in self.parameters)
         return self.with_(**{n: low + t * (top - low) for n, low, top in pairs if top is not low})
 
 
 def shape_of(x, n):
-    """Of what is drawn: one state a field, or n states of a single field (1, n_units)."""
+    """Return the shape of a draw: one state for each field, or n states for one field."""
     return x.shape if n is None else (n, x.shape[1])
 
 
@@ -155,7 +156,7 @@ class Binary(Layer):
     2.8806
     """
 
-    values = property(lambda self: ZERO_ONE)  # as an attribute, an array would fill ``help``
+    values = property(lambda self: ZERO_ONE)  # ``help`` would print an array
 
     def _refusal(self, s):
         remedy = "; binarise it first, for example data > 127 for bytes or data > 0.5 for [0, 1]"
@@ -195,7 +196,7 @@ class Spin(Layer):
 
 
 UNITS: dict[str, type[Layer]] = {"bits": Binary, "spins": Spin}
-OF_SPINS = (  # what is said of data for a model of Binary
+OF_SPINS = (  # message about spins in the data of a Binary model
     "-1 and +1 alone, the states of Spin, but the units here are 0 and 1: expected "
     "rl.RBM(rl.Spin(visible_bias), rl.Spin(hidden_bias), weights), rl.from_state_dict(state, "
     "units='spins') or rl.load_rbm(path, units='spins'); on the command line, --units spins"
@@ -203,7 +204,7 @@ OF_SPINS = (  # what is said of data for a model of Binary
 
 
 def one_hot(rows) -> int | None:
-    """q if rows are states of two or more `Potts` of q states, 3 or more; else None."""
+    """Return q if the rows are states of at least two `Potts` units with q >= 3, else None."""
     counts = rows.sum(axis=1)
     n_units = int(counts[0]) if len(counts) and (counts == counts[0]).all() else 0
     if n_units < 2 or rows.shape[1] % n_units or (q := rows.shape[1] // n_units) < 3:
@@ -212,12 +213,12 @@ def one_hot(rows) -> int | None:
 
 
 def are_spins(rows) -> bool:
-    """Whether rows hold -1 and +1, both, and nothing else."""
+    """Return whether the rows hold both -1 and +1 and no other value."""
     return bool(rows.size and rows.min() == -1 and rows.max() == 1 and (np.abs(rows) == 1).all())
 
 
 class Potts(Layer):
-    """Potts units of q states each, written as q zeros and ones of which one is 1.
+    """Potts units of q states in one-hot form: q columns for each unit.
 
     Examples
     --------
@@ -251,7 +252,7 @@ class Potts(Layer):
         return np.log(np.maximum(means, 0) + smoothing)
 
     def _relative(self, x):
-        """The largest field of each unit, and exp of all fields less that."""
+        """Return the largest field of each unit, and exp(field - largest) of each state."""
         units = self._units(x)
         top = units.max(axis=-1, keepdims=True)
         return top, np.exp(units - top)
@@ -272,7 +273,7 @@ class Potts(Layer):
 
 
 class Gaussian(Layer):
-    """Real units, N(x, 1) given their field; `DoubleReLU` (bias, a, a) are N(x / a, 1 / a).
+    """Real units, N(x, 1) given their field x; for N(x / a, 1 / a) use `DoubleReLU` (bias, a, a).
 
     Examples
     --------
@@ -301,11 +302,11 @@ class Gaussian(Layer):
 
 
 class LeakyReLU(Layer):
-    """Hidden units that are summed over: their cumulant is ``a x^2 / 2``, a = ``above`` where
-    x > 0 and ``below`` elsewhere (Li et al. 2016; above = 1, below the leakiness).
+    """Leaky rectified linear hidden units with the cumulant ``a x^2 / 2`` (Li et al. 2016).
 
-    ``draw`` is the paper's N(a x, a), which is no conditional of one joint density: models with
-    this layer are moved by others (`rbmlib.paths.moves`).
+    The slope a is ``above`` for x > 0 and ``below`` otherwise; in the paper, above = 1 and below is
+    the leakiness. ``draw`` samples the paper's N(a x, a), which is not the conditional of a joint
+    density; `rbmlib.paths.moves` has exact transitions.
     """
 
     parameters = ("bias", "above", "below")
@@ -324,7 +325,7 @@ class LeakyReLU(Layer):
         raise TypeError("LeakyReLU units are summed over: they have no states with a density")
 
     def cumulant(self, x):
-        low, above = np.minimum(x, 0.0), np.reshape(self.above, -1)  # slopes may be one a state
+        low, above = np.minimum(x, 0.0), np.reshape(self.above, -1)  # slopes may differ by state
         whole, left = np.einsum("nj,nj->n", x, x) / 2, np.einsum("nj,nj->n", low, low) / 2
         return above * whole - (above - np.reshape(self.below, -1)) * left
 
@@ -341,19 +342,21 @@ class LeakyReLU(Layer):
 
 
 class DoubleReLU(Layer):
-    """Real units with a half of a Gaussian on each side of 0: double rectified linear units.
+    """Double rectified linear units: real units with half a Gaussian on each side of 0.
 
-    ``m(h) = exp(-a_plus h^2 / 2 - theta_plus h)`` where h > 0, and with -h for h and a_minus,
-    theta_minus where h < 0 (Tubiana, Cocco & Monasson 2019). By default it is `Gaussian`.
+    ``m(h) = exp(-a_plus h^2 / 2 - theta_plus h)`` for h > 0, and
+    ``m(h) = exp(-a_minus h^2 / 2 + theta_minus h)`` for h < 0 (Tubiana, Cocco & Monasson 2019). The
+    default parameters give `Gaussian` units.
 
     Parameters
     ----------
     bias : array (n_units,)
-        Of the field: as good as a change of both thresholds, in opposite directions.
+        Added to the field; equivalent to opposite changes of the two thresholds.
     a_plus, a_minus : float or array (n_units,)
-        Precisions above 0. Of a very large a_minus h is hardly below 0.
+        Positive precisions of the two sides. With a very large a_minus, h is almost never negative.
     theta_plus, theta_minus : float or array (n_units,)
-        The field that either side begins at: the negative one has the field -(x + theta_minus).
+        Thresholds: at field x the positive side has the field x - theta_plus, the negative side
+        -(x + theta_minus).
 
     Examples
     --------
@@ -388,7 +391,7 @@ class DoubleReLU(Layer):
         return s @ self.bias - quadratic / 2 - above @ self.theta_plus - below @ self.theta_minus
 
     def _sides(self, x):
-        """Of h > 0 and of h < 0: standard deviation, mean in units of it, log mass."""
+        """Return (sd, mean / sd, log mass) of the Gaussians for h > 0 and for h < 0."""
         both = (x - self.theta_plus, self.a_plus**-0.5), (-x - self.theta_minus, self.a_minus**-0.5)
         return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
 
@@ -400,7 +403,7 @@ class DoubleReLU(Layer):
     def mean(self, x):
         (sd, z, above), (sd_, z_, below) = self._sides(x)
         share = expit(above - below)
-        # each side's mean is sd (z + phi(z) / Phi(z)), of which the last is sd exp(-log mass)
+        # each side has the mean sd (z + phi(z) / Phi(z)), with phi / Phi = sd exp(-log mass)
         positive, negative = sd * z + sd**2 * np.exp(-above), sd_ * z_ + sd_**2 * np.exp(-below)
         return share * positive - (1 - share) * negative
 

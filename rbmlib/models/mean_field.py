@@ -1,13 +1,12 @@
-"""Mean-field solutions: rigorous lower bounds on log Z, from starts that favour no unit's state.
+"""Mean-field solutions, which give rigorous lower bounds on log Z.
 
 For any independent bits v with means m, log Z is at least the mean of log p*(v, h) plus the
-entropy, and with the best independent h
+entropy. The best independent h gives the bound
 
     L(m) = b m + sum_j softplus(a + m W)_j + S(m) + log_scale.
 
-Updates of one layer after the other raise L. A unit whose states are exchanged (h -> 1 - h) gives
-the same model; the starts follow such an exchange, as do the singular vectors and large columns of
-W and patterns about the means at v = 1/2. The others come with both layers' exchange.
+Alternating updates of the two layers raise L. A model stays the same if the states of a unit are
+exchanged (h -> 1 - h), so the starts favour neither state.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ WORTH_A_CHANGE = 1.0  # nats
 
 
 def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
-    """L of visible means (n, n_visible): each is at or below log Z (n,), nats."""
+    """Return L for visible means (n, n_visible): (n,) lower bounds on log Z, nats."""
     entropy = (entr(visible) + entr(1 - visible)).sum(axis=1)
     field = softplus(rbm.field(visible)).sum(axis=1)
     return visible @ rbm.visible_bias + field + entropy + rbm.log_scale
 
 
 def broad_lower_bound(rbm: RBM) -> float:
-    """The largest L from hidden units that are all on, all off, or undecided: some milliseconds."""
+    """Return the largest L from three starts: all hidden means are 0, 1/2 or 1."""
     return best_lower_bound(rbm, np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
 
 
 def best_lower_bound(rbm: RBM, hidden=None) -> float:
-    """The largest L found from ``hidden`` means (n, n_hidden), or from many starts."""
+    """Return the largest L found from ``hidden`` means (n, n_hidden), by default `starts`."""
     hidden = starts(rbm) if hidden is None else hidden
     for _ in range(N_SWEEPS):
         hidden = rbm.hidden_mean(rbm.visible_mean(hidden))
@@ -46,9 +45,10 @@ def best_lower_bound(rbm: RBM, hidden=None) -> float:
 
 
 def families(rbm: RBM, n_starts: int):
-    """Random hidden states: few to all units on, then the same about other patterns.
+    """Return four arrays of random hidden states, with few to all units changed from a pattern.
 
-    About all on, and about `reference` and its opposite, with a quarter of the starts each.
+    The patterns are all off, all on, `reference` and its complement; each of the last three has a
+    quarter of the starts.
     """
     rng = np.random.default_rng(0)
     half = n_starts // 2
@@ -59,10 +59,11 @@ def families(rbm: RBM, n_starts: int):
 
 
 def best_cover(rbm: RBM, candidates: list, bases: np.ndarray) -> int:
-    """Which base rates (n, n_visible) the heaviest solutions of all candidates find likeliest.
+    """Return the index of the base under which the solutions with the largest L are most probable.
 
-    ``candidates`` holds visible means (n_starts, n_visible) for each base. A solution weighs
-    exp(L); the first base is kept unless another is better by `WORTH_A_CHANGE`.
+    ``bases`` (n, n_visible) are means; ``candidates`` holds visible means (n_starts, n_visible) for
+    each base. A solution has the weight exp(L). The first base is kept unless another is better by
+    `WORTH_A_CHANGE`.
     """
     means = np.concatenate(candidates)
     bounds = lower_bounds(rbm, means)
@@ -74,18 +75,18 @@ def best_cover(rbm: RBM, candidates: list, bases: np.ndarray) -> int:
 
 
 def reference(rbm: RBM) -> np.ndarray:
-    """The likelier state of each hidden unit at v = 1/2: exchanged when the unit's states are."""
+    """Return the more probable state of each hidden unit at v = 1/2."""
     return (rbm.field(np.full(rbm.n_visible, 0.5)) > 0).astype(float)
 
 
 def singular_vectors(gram: np.ndarray, n: int) -> np.ndarray:
-    """The right ones with the n largest values, (n, n_hidden), of weights with this W'W."""
+    """Return the n leading right singular vectors (n, n_hidden) of W, given W'W."""
     n_hidden = len(gram)
     return eigh(gram, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
 
 
 def starts(rbm: RBM) -> np.ndarray:
-    """Hidden means (n, n_hidden)."""
+    """Return hidden means (n, n_hidden) from which to start."""
     n = min(N_DIRECTIONS, *rbm.weights.shape)
     gram = rbm.weights.T @ rbm.weights
     right = singular_vectors(gram, n)

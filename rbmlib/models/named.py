@@ -1,4 +1,4 @@
-"""Models with a name of their own: both layers in {0, 1}, or Gaussian visible units."""
+"""Named models: Bernoulli, Gaussian and leaky RBMs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .rbm import RBM
 
 
 class BernoulliRBM(RBM):
-    """A restricted Boltzmann machine with binary units in {0, 1}: `RBM` of `Binary` and `Binary`.
+    """A restricted Boltzmann machine with two layers of `Binary` units.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ class BernoulliRBM(RBM):
     visible_bias : array (n_visible,)
     hidden_bias : array (n_hidden,)
     log_scale : float
-        As in `RBM`, whose errors are raised too.
+        As in `RBM`, which also describes the errors.
 
     Examples
     --------
@@ -32,13 +32,15 @@ class BernoulliRBM(RBM):
     layers = (Binary, Binary)
 
     def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
-        w, b, a = parameters(weights, visible_bias, hidden_bias)  # which refuses None
+        w, b, a = parameters(weights, visible_bias, hidden_bias)  # refuses None
         super().__init__(Binary(b), Binary(a), w, log_scale=log_scale)
 
     @classmethod
     def from_sklearn(cls, model) -> BernoulliRBM:
-        """From a fitted ``sklearn.neural_network.BernoulliRBM``; ValueError of a subclass, whose
-        units may be others."""
+        """Make a model from a fitted ``sklearn.neural_network.BernoulliRBM``.
+
+        Raises ValueError if the model is not fitted, or is an instance of a subclass.
+        """
         missing = [name for name in SKLEARN if not hasattr(model, name)]
         if missing:
             meaning = "a fitted sklearn.neural_network.BernoulliRBM; call model.fit(data) first"
@@ -46,8 +48,8 @@ class BernoulliRBM(RBM):
         kind = type(model)
         if kind.__name__ != "BernoulliRBM" or not kind.__module__.startswith("sklearn."):
             raise ValueError(
-                f"model is a {kind.__module__}.{kind.__name__}, whose units may be others than 0 "
-                "and 1: expected a sklearn.neural_network.BernoulliRBM; if they are 0 and 1, "
+                f"model is a {kind.__module__}.{kind.__name__}, whose units may not be 0 and 1: "
+                "expected a sklearn.neural_network.BernoulliRBM; if the units are 0 and 1, use "
                 f"rl.BernoulliRBM(model.{', model.'.join(SKLEARN).replace('_,', '_.T,', 1)})"
             )
         weights, visible_bias, hidden_bias = (getattr(model, name) for name in SKLEARN)
@@ -55,12 +57,13 @@ class BernoulliRBM(RBM):
 
 
 class GaussianRBM(RBM):
-    """Gaussian visible units of unit variance, hidden units in {0, 1}.
+    """An RBM with Gaussian visible units of unit variance and `Binary` hidden units.
 
-    ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I): a mixture of
-    2**n_hidden Gaussians, proper for any weights. Data are expected to be standardised.
+    ``log p*(v, h) = b v - |v|^2 / 2 + (v W + a) h``, so v | h ~ N(b + W h, I). The density of v is
+    a mixture of 2**n_hidden Gaussians, which is proper for any weights. Data should be
+    standardised.
 
-    The arguments are those of `BernoulliRBM`; biases are zero by default.
+    The arguments are those of `BernoulliRBM`, except that biases are zero by default.
 
     Examples
     --------
@@ -78,25 +81,25 @@ class GaussianRBM(RBM):
 
 
 class LeakyRBM(RBM):
-    """Gaussian visible units, hidden units with a leaky-ReLU mean (Li et al. 2016).
+    """An RBM with Gaussian visible units and leaky rectified hidden units (Li et al. 2016).
 
-    Given v, ``h_j ~ N(x_j, 1)`` where x_j = (v W + a)_j > 0 and ``N(c x_j, c)`` elsewhere, c the
-    leakiness; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2`` (eq. 6). The density is a
-    piece of a Gaussian in each of the regions that the planes x_j = 0 cut; at c = 1 it is one
-    Gaussian. All are proper if I - W W' is positive definite (theorem 3.1).
+    Let x_j = (v W + a)_j, and let c be the leakiness. Given v, ``h_j ~ N(x_j, 1)`` if x_j > 0 and
+    ``h_j ~ N(c x_j, c)`` otherwise; ``log p*(v) = b v - |v|^2 / 2 + sum_j (1 or c) x_j^2 / 2``
+    (eq. 6). The planes x_j = 0 divide space into regions; within each region the density is
+    Gaussian. At c = 1 the model is a single Gaussian. The model is proper if I - W W' is positive
+    definite (theorem 3.1).
 
-    The paper samples v given h from N(b + W h, I). That is not p(v | h) of any model with this
-    p(h | v) unless c = 1: the variance of h_j depends on the sign of x_j(v), and with it the
-    constant that normalises p(h | v). So `gibbs` has a stationary distribution of its own, close to
-    the model but not equal to it. `LeakinessPath` offers transitions that are exact.
+    The paper samples v given h from N(b + W h, I). Unless c = 1, this is not p(v | h) of any model
+    with this p(h | v): the variance of h_j depends on the sign of x_j(v), and so does the constant
+    that normalises p(h | v). The stationary distribution of `gibbs` is therefore close to the model
+    but not equal to it. `LeakinessPath` has exact transitions.
 
-    The arguments are those of `BernoulliRBM`, and the leakiness; biases are zero by default.
+    The arguments are those of `BernoulliRBM` and the leakiness; biases are zero by default.
 
     Raises
     ------
     ValueError
-        If the largest singular value of W is 1 or more, with its value and the remedy; if the
-        leakiness is outside (0, 1].
+        If the largest singular value of W is 1 or more, or the leakiness is outside (0, 1].
 
     Examples
     --------
@@ -124,7 +127,7 @@ class LeakyRBM(RBM):
         return self.hidden.below
 
     def with_leakiness(self, leakiness: float) -> RBM:
-        """The same weights and biases with another leakiness."""
+        """Return the model with the same weights and biases but another leakiness."""
         return self.with_(hidden=self.hidden.with_(below=checked_leakiness(leakiness)))
 
 

@@ -1,14 +1,14 @@
-"""Models with Gaussian visible units: which are proper, their span, what is known of them exactly.
+"""Models with Gaussian visible units: proper weights, reduction to a span, and exact results.
 
-Only the span of the columns of W sees the hidden units. With an orthonormal basis U of it and
-v = U u + r, r orthogonal to it, the fields v W + a depend on u alone and
+The hidden units depend on v only through its projection on the span of the columns of W. Let U be
+an orthonormal basis of the span and v = U u + r with r orthogonal to it. The fields v W + a depend
+on u alone, and
 
-    log p*(v) = [U'b u - |u|^2 / 2 + hidden.cumulant(v W + a)] + [b r - |r|^2 / 2]:
+    log p*(v) = [U'b u - |u|^2 / 2 + hidden.cumulant(v W + a)] + [b r - |r|^2 / 2].
 
-u is a model of the same kind with rank(W) visible units and weights U'W, and r an independent
-Gaussian N(b, I) on the other dimensions: the same log Z, the same law of the hidden units. With
-leaky hidden units the density is a piece of a Gaussian in each region that the planes x_j = 0 cut
-(`LeakyRBM`), and with orthogonal columns of W a product over directions.
+So u follows a model of the same kind with rank(W) visible units and weights U'W, and r is an
+independent Gaussian N(b, I) on the other dimensions. Log Z and the distribution of the hidden units
+are unchanged. If the columns of W are orthogonal, the density of u is a product over directions.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from .. import checks
 from ..numerics import LOG_2PI, expit, logsumexp
 from .layers import Gaussian, LeakyReLU
 
-LARGEST = 0.9999  # singular value: a variance of up to 5,000 along a direction
-ORTHOGONAL = 1e-10  # largest cosine of columns that count as orthogonal
+LARGEST = 0.9999  # singular value; the variance along a direction is then at most 5,000
+ORTHOGONAL = 1e-10  # columns with a smaller cosine count as orthogonal
 
 # proper weights -----------------------------------------------------------------------------
 
 
 def refuse_improper(weights, visible=1.0, hidden=1.0) -> None:
-    """ValueError unless I - M M' is positive definite, M = visible^1/2 W hidden^1/2.
+    """Raise ValueError unless I - M M' is positive definite, with M = visible^1/2 W hidden^1/2.
 
-    The two are `Layer.growth` of both layers, a number or one a unit. Then log p* falls in any
-    direction; of units that grow less on one side this asks for more than Z needs. I - M'M does as
-    well: Cholesky on the smaller.
+    ``visible`` and ``hidden`` are `Layer.growth` of the two layers. The condition makes log p* fall
+    in every direction; if units grow less on one side, it is stricter than Z requires.
     """
     root = np.sqrt(np.reshape(visible, (-1, 1)) * hidden)
     m = weights * root
@@ -53,11 +52,12 @@ def refuse_improper(weights, visible=1.0, hidden=1.0) -> None:
 
 
 def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
-    """The nearest weights (n_visible, n_hidden) of singular values up to ``largest``, below 1.
+    """Return the nearest weights (n_visible, n_hidden) with singular values of at most ``largest``.
 
-    A leaky RBM with these is proper (Li et al. 2016, eq. 7). For W = U S V' and any X with singular
-    values x_i, von Neumann's inequality <W, X> <= sum_i s_i x_i gives ``|W - X|^2 >=
-    sum_i (s_i - x_i)^2``, so U min(S, largest) V' is nearest, alone since the set is convex.
+    A leaky RBM with these weights is proper if ``largest`` is below 1 (Li et al. 2016, eq. 7). For
+    W = U S V' and any X with singular values x_i, von Neumann's inequality
+    <W, X> <= sum_i s_i x_i gives ``|W - X|^2 >= sum_i (s_i - x_i)^2``, so U min(S, largest) V' is
+    nearest. It is unique because the set is convex.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def project_weights(weights, largest: float = LARGEST) -> np.ndarray:
 
 
 def has_orthogonal_columns(weights) -> bool:
-    """Whether the columns of W are orthogonal, to 1e-10, and none is zero."""
+    """Return whether the columns of W are nonzero and orthogonal to within 1e-10."""
     gram = weights.T @ weights
     norms = np.sqrt(np.diag(gram))
     off = np.abs(gram - np.diag(np.diag(gram)))
@@ -86,22 +86,22 @@ def has_orthogonal_columns(weights) -> bool:
 
 
 class Span:
-    """Between visible states and their coordinates; calling it leads back, ``span(u, rng)``.
+    """Map between visible states v and coordinates u; ``span(u, rng)`` returns visible states.
 
-    ``basis`` (n_visible, rank) has orthonormal columns; ``visible_bias`` is the whole model's.
+    ``basis`` (n_visible, rank) has orthonormal columns; ``visible_bias`` is that of the full model.
     """
 
     def __init__(self, basis: np.ndarray, visible_bias: np.ndarray):
         self.basis, self.visible_bias = basis, visible_bias
 
     def coordinates(self, visible) -> np.ndarray:
-        """u of visible states: (n_states, rank)."""
+        """Return the coordinates (n_states, rank) of visible states."""
         n = len(self.basis)
         meaning = f"(n_states, {n}), one column per unit of the model"
         return checks.array("visible", visible, (None, n), meaning) @ self.basis
 
     def __call__(self, coordinates, rng=None) -> np.ndarray:
-        """Visible states (n_states, n_visible): the other dimensions are drawn from N(b, I)."""
+        """Return visible states (n_states, n_visible), with r drawn from its Gaussian."""
         u = np.asarray(coordinates, float)
         normals = checks.source_of_random(rng).standard_normal((len(u), len(self.basis)))
         rest = self.visible_bias + normals
@@ -109,10 +109,10 @@ class Span:
 
 
 def reduced(rbm):
-    """The model on the span of its weights, and the `Span`; see the top of this file.
+    """Return the model on the span of its weights, and the `Span`; see the top of this file.
 
-    The rows of its weights are orthogonal (they are S V' of the singular value decomposition
-    W = U S V'); if the columns of W are orthogonal, its weights are diagonal.
+    The new weights have orthogonal rows: they are S V' of the singular value decomposition
+    W = U S V'. If the columns of W are orthogonal, the new weights are diagonal.
     """
     if not isinstance(rbm.visible, Gaussian):
         raise TypeError(f"{rbm!r} has no reduced form: expected Gaussian visible units")
@@ -135,7 +135,7 @@ def reduced(rbm):
 
 
 def is_gaussian(rbm) -> bool:
-    """Whether all visible units are one Gaussian."""
+    """Return whether the visible units have a joint Gaussian distribution."""
     if not isinstance(rbm.visible, Gaussian):
         return False
     leaky = isinstance(rbm.hidden, LeakyReLU) and np.all(rbm.hidden.above == rbm.hidden.below)
@@ -143,7 +143,7 @@ def is_gaussian(rbm) -> bool:
 
 
 def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
-    """Mean, precision I - c W W' and log Z of the model with the larger slope c on both sides."""
+    """Return mean, precision I - c W W' and log Z, for the larger slope c on both sides."""
     w, b, a, slope = rbm.weights, rbm.visible_bias, rbm.hidden_bias, rbm.hidden.growth
     precision = np.eye(len(w)) - slope * (w @ w.T)
     pull = b + slope * (w @ a)
@@ -155,20 +155,21 @@ def gaussian(rbm) -> tuple[np.ndarray, np.ndarray, float]:
 
 
 def gaussian_draws(rbm, n: int, rng) -> np.ndarray:
-    """Independent draws of that Gaussian (n, n_visible)."""
+    """Return independent draws (n, n_visible) from that Gaussian."""
     mean, precision, _ = gaussian(rbm)
     root = np.linalg.cholesky(precision)
     return mean + np.linalg.solve(root.T, rng.standard_normal((n, len(mean))).T).T
 
 
 def exact_log_z(rbm) -> float:
-    """log Z of a leaky model that is one Gaussian, or of orthogonal columns: integrals in 1-d.
+    """Return log Z of a leaky model that is a single Gaussian or has orthogonal columns.
 
-    Without biases and with columns of norm s it is, for the leakiness c (Li et al. 2016, section
-    4.1, sign of the exponent of 2 pi corrected),
+    With orthogonal columns, Z is a product of one-dimensional integrals. For zero biases, columns
+    of norm s and leakiness c, log Z is (Li et al. 2016, section 4.1, with the sign of the exponent
+    of 2 pi corrected)
     ``n_visible/2 log 2 pi + n_hidden log([(1 - s^2)^-1/2 + (1 - c s^2)^-1/2] / 2)``.
     """
-    silent = ~rbm.weights.any(axis=0)  # hidden units that see their biases alone
+    silent = ~rbm.weights.any(axis=0)  # hidden units without weights
     if silent.any() and not silent.all():
         own, weights = rbm.hidden._only(silent), rbm.weights[:, ~silent]
         rest = rbm.with_(hidden=rbm.hidden._only(~silent), weights=weights)
@@ -183,9 +184,9 @@ def exact_log_z(rbm) -> float:
 
 
 def exact_draws(rbm, n: int, rng) -> np.ndarray:
-    """Independent exact draws (n, n_visible) of a leaky model.
+    """Return independent exact draws (n, n_visible) from a leaky model.
 
-    With orthogonal columns each direction is drawn from its two pieces of a Gaussian.
+    If the columns are orthogonal, each direction is drawn from its two truncated Gaussians.
     """
     if has_orthogonal_columns(rbm.weights):
         model, span = rbm.reduced()
@@ -197,9 +198,10 @@ def exact_draws(rbm, n: int, rng) -> np.ndarray:
 
 
 def pieces(model):
-    """Of each direction u_j, for x <= 0 and x > 0: log mass, mean, sd, end (2, n_hidden).
+    """Return log mass, mean and sd (2, n_hidden) of each direction u_j for x <= 0 and x > 0.
 
-    log p*(u) = (b + c s a) u - (1 - c s^2) u^2 / 2 + c a^2 / 2 of slope c, cut at u = -a / s.
+    The last item is the end (n_hidden,), u = -a / s, at which the two pieces meet. For slope c,
+    log p*(u) = (b + c s a) u - (1 - c s^2) u^2 / 2 + c a^2 / 2.
     """
     s, a, b = np.diag(model.weights), model.hidden_bias, model.visible_bias
     slope = np.array([[model.hidden.below], [model.hidden.above]])
@@ -216,6 +218,6 @@ def _diagonal_draws(model, n: int, rng) -> np.ndarray:
     above = rng.random((n, model.n_hidden)) < expit(log_mass[1] - log_mass[0])
     mean, sd = (np.where(above, x[1], x[0]) for x in (mean, sd))
     side = np.where(above, -1.0, 1.0)
-    # -side * quantile of the tail: log of a uniform share of its mass, inverted
+    # inverse of the log distribution function, at a uniform share of the mass of the tail
     log_share = np.log(rng.random(above.shape)) + log_ndtr(side * (end - mean) / sd)
     return mean + side * sd * ndtri_exp(log_share)

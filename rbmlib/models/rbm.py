@@ -1,10 +1,10 @@
-"""Models: two layers, the weights between them, and what is known of their log Z.
+"""Models of two layers and the weights between them, with exact log Z where it is known.
 
     log p*(v, h) = v W h + visible.own(v) + hidden.own(h) + log_scale
     log p*(v)    = visible.own(v) + hidden.cumulant(v W + a) + log_scale
 
-in nats, with own(v) = b v of Binary (Salakhutdinov & Murray 2008, eq. 3) and b v - |v|^2 / 2 of
-Gaussian units, and cumulant(x) = sum_j softplus(x_j) of Binary. W is (n_visible, n_hidden).
+in nats. Binary units have own(v) = b v and cumulant(x) = sum_j softplus(x_j) (Salakhutdinov &
+Murray 2008, eq. 3); Gaussian units have own(v) = b v - |v|^2 / 2. W is (n_visible, n_hidden).
 """
 
 from __future__ import annotations
@@ -17,28 +17,27 @@ from . import enumeration, formats, gauges, normal
 from .formats import Names
 from .layers import OF_SPINS, Binary, Gaussian, Layer, LeakyReLU, are_spins
 
-NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # those that have a class of their own
+NAMED: dict[tuple[type[Layer], type[Layer]], type[RBM]] = {}  # classes by the kinds of their layers
 
 
 class RBM:
-    """A restricted Boltzmann machine of two layers of any kinds.
+    """A restricted Boltzmann machine with two layers of any kind.
 
     Parameters
     ----------
     visible, hidden : Layer
-        `Binary`, `Spin`, `Potts`, `Gaussian` or `DoubleReLU` units with their biases; `LeakyReLU`
-        units are hidden.
+        `Binary`, `Spin`, `Potts`, `Gaussian` or `DoubleReLU` units with their biases; only the
+        hidden units may be `LeakyReLU`.
     weights : array (n_visible, n_hidden)
     log_scale : float
-        Constant added to every log p*: 0 unless the model was converted from other units, so that
-        log Z is the original model's.
+        Constant added to every log p*. Conversion to other units sets it to preserve log Z.
 
     Raises
     ------
     ValueError
-        If a shape does not fit, a value is not finite, or of countable units beyond 1e12 in
-        magnitude (1e7 for `log_scale`), where float64 loses the digits of error bars. If Z is not
-        finite, with the eigenvalue of I - W W' and the remedy.
+        If a shape does not fit, a value is not finite, or Z is not finite. In models whose states
+        can be counted, also if a parameter exceeds 1e12 in magnitude (`log_scale` 1e7): float64
+        would lose the digits of error bars.
 
     Examples
     --------
@@ -50,7 +49,7 @@ class RBM:
     4.1722
     """
 
-    layers: tuple[type[Layer], type[Layer]]  # of a class that has a name of its own
+    layers: tuple[type[Layer], type[Layer]]  # set by named subclasses
 
     def __init_subclass__(cls):
         if "layers" in vars(cls):
@@ -62,7 +61,7 @@ class RBM:
             if not len(layer):
                 raise ValueError(f"{name} is {layer!r}: expected units in both layers")
         if isinstance(visible, LeakyReLU):
-            raise ValueError("visible is LeakyReLU, units that are summed over: expected others")
+            raise ValueError("visible is LeakyReLU: expected other units; only hidden ones may be")
         largest, most = limits(visible, hidden)
         shape = len(visible), len(hidden)
         meaning = f"{shape}, one row per visible unit{visible.entries}"
@@ -74,7 +73,7 @@ class RBM:
         self.refuse_improper()
 
     def refuse_improper(self) -> None:
-        """ValueError unless Z is finite. `with_` does not ask, so paths and exact sums do."""
+        """Raise ValueError unless Z is finite. Paths and exact sums call it; `with_` does not."""
         growth = self.visible.growth, self.hidden.growth
         if np.any(growth[0]) and np.any(growth[1]):
             normal.refuse_improper(self.weights, *growth)
@@ -85,8 +84,7 @@ class RBM:
         return f"{type(self).__name__}(n_visible={self.n_visible}, n_hidden={self.n_hidden})"
 
     def with_(self, **parts) -> RBM:
-        """The same model but for some parts (visible, hidden, weights, log_scale), known to be
-        valid. One of Binary and Binary is a `BernoulliRBM`, and so on."""
+        """Return a copy with some parts replaced, unchecked; its layers determine its class."""
         if unknown := parts.keys() - self.__dict__.keys():
             raise TypeError(f"{sorted(unknown)} are not parts of a model: {[*self.__dict__]} are")
         parts = self.__dict__ | parts
@@ -95,7 +93,7 @@ class RBM:
         return model
 
     def like(self, other: RBM) -> bool:
-        """Whether both layers of another model are of the kinds and sizes of this one's."""
+        """Return whether the layers of another model have the same kinds and sizes."""
         return self.visible._like(other.visible) and self.hidden._like(other.hidden)
 
     @property
@@ -117,76 +115,76 @@ class RBM:
     # densities ------------------------------------------------------------------------------
 
     def log_density(self, visible) -> np.ndarray:
-        """log p*(v), shape (n_states,), of states (n_states, n_visible)."""
+        """Return log p*(v) of states (n_states, n_visible): (n_states,), nats."""
         return log_density(self, checks.states("visible", visible, self.visible))
 
     def free_energy(self, visible) -> np.ndarray:
-        """F(v) = -log p*(v), shape (n_states,)."""
+        """Return F(v) = -log p*(v), (n_states,)."""
         return -self.log_density(visible)
 
     def gradient(self, visible) -> np.ndarray:
-        """d/dv log p*(v) = b - v + E(h | v) W', shape (n_states, n_visible), of Gaussian units."""
+        """Return d/dv log p*(v) = b - v + E(h | v) W', (n_states, n_visible), for Gaussian v."""
         v = checks.states("visible", visible, self.visible).astype(float, copy=False)
         if not isinstance(self.visible, Gaussian):
             raise TypeError(f"{self!r} has no gradient: expected Gaussian visible units")
         return gradient(self, v)
 
-    # conditionals ---------------------------------------------------------------------------
+    # conditional distributions --------------------------------------------------------------
 
     def field(self, visible) -> np.ndarray:
-        """v W + a of the hidden units, shape (n_states, n_hidden); nothing is checked."""
+        """Return v W + a, the fields of the hidden units (n_states, n_hidden), without checks."""
         return visible @ self.weights + self.hidden.bias
 
     def visible_field(self, hidden) -> np.ndarray:
-        """h W' + b of the visible units, shape (n_states, n_visible)."""
+        """Return h W' + b, the fields of the visible units (n_states, n_visible)."""
         return hidden @ self.weights.T + self.visible.bias
 
     def hidden_mean(self, visible) -> np.ndarray:
-        """E(h | v), shape (n_states, n_hidden), of states or means (n_states, n_visible)."""
+        """Return E(h | v), (n_states, n_hidden), for states or means (n_states, n_visible)."""
         return self.hidden.mean(self.field(means("visible", visible, self.visible)))
 
     def visible_mean(self, hidden) -> np.ndarray:
-        """E(v | h), shape (n_states, n_visible), of states or means (n_states, n_hidden)."""
+        """Return E(v | h), (n_states, n_visible), for states or means (n_states, n_hidden)."""
         return self.visible.mean(self.visible_field(means("hidden", hidden, self.hidden)))
 
     def sample_hidden(self, visible, rng) -> np.ndarray:
-        """A draw of h given v; ``rng`` is a seed, a generator, or has ``rng.random(shape)``."""
+        """Draw h given v; ``rng`` is a seed, a Generator, or has ``rng.random(shape)``."""
         x = self.field(means("visible", visible, self.visible))
         return self.hidden.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def sample_visible(self, hidden, rng) -> np.ndarray:
-        """A draw of v given h."""
+        """Draw v given h."""
         x = self.visible_field(means("hidden", hidden, self.hidden))
         return self.visible.draw(x, checks.source_of_random(rng)).astype(float, copy=False)
 
     def gibbs(self, visible, rng) -> np.ndarray:
-        """A draw of h given v, then of v given h; made for loops, the states are not checked.
+        """Draw h given v, then v given h; return v. For use in loops: the states are not checked.
 
-        It leaves the model invariant unless hidden units are `LeakyReLU`: then it is the sampler of
-        Li et al. (2016), which has a stationary law of its own: see `LeakyRBM`.
+        The sweep leaves the model invariant unless the hidden units are `LeakyReLU`. For these it
+        is the approximate sampler of Li et al. (2016); see `LeakyRBM`.
         """
         rng = checks.source_of_random(rng)
         h = self.hidden.draw(self.field(visible), rng)
         return self.visible.draw(self.visible_field(h), rng)
 
     def statistics(self, visible) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Means over states of v, of E(h | v), and of their products."""
+        """Return the means over states of v, of E(h | v), and of v E(h | v)."""
         v = visible.astype(float)
         h = self.hidden.mean(self.field(v))
         return v.mean(axis=0), h.mean(axis=0), v.T @ h / len(v)
 
-    # what is known exactly ------------------------------------------------------------------
+    # exact results --------------------------------------------------------------------------
 
     @property
     def log_z(self) -> float | None:
-        """log Z where no sum is needed: without weights, or one Gaussian; else None."""
+        """The log Z of a model without weights or of a single Gaussian, otherwise None."""
         if not self.weights.any():
             at = (layer.cumulant(layer.bias[None])[0] for layer in (self.visible, self.hidden))
             return float(sum(at) + self.log_scale)
         return normal.gaussian(self)[2] if normal.is_gaussian(self) else None
 
     def draw(self, n: int, rng) -> np.ndarray:
-        """Independent draws of the visible units (n, n_visible), where `log_z` is known."""
+        """Return independent draws of the visible units (n, n_visible) if `log_z` is known."""
         rng = checks.source_of_random(rng)
         if not self.weights.any():
             return self.visible.draw(self.visible.bias[None], rng, n)
@@ -196,18 +194,21 @@ class RBM:
         return normal.gaussian_draws(self, n, rng)
 
     def exact_log_z(self) -> float:
-        """log Z of a model each of whose connected parts has a layer of at most 2**30 states
-        (`rbmlib.models.enumeration`), with orthogonal leaky columns (`rbmlib.models.normal`), or of
-        which `log_z` knows it."""
+        """Return log Z by enumeration, or in closed form.
+
+        Enumeration needs a layer of at most 2**30 states in each connected part. A `LeakyRBM` with
+        orthogonal columns and a model with a known `log_z` have closed forms. Raises ValueError for
+        other models.
+        """
         if isinstance(self.visible, Gaussian) and isinstance(self.hidden, LeakyReLU):
             return normal.exact_log_z(self)
         return enumeration.exact_log_z(self) if self.log_z is None else self.log_z
 
     def exact_samples(self, n_samples: int, rng=None) -> np.ndarray:
-        """Independent exact draws of the visible units, (n_samples, n_visible) float64.
+        """Return independent exact draws of the visible units, (n_samples, n_visible) float64.
 
-        For models with at most 2**22 states in one layer (a table of all is kept), leaky ones with
-        orthogonal columns, and those whose `log_z` is known; else ValueError.
+        The model must have a layer of at most 2**22 states, orthogonal leaky columns, or a known
+        `log_z`; otherwise ValueError is raised.
         """
         n_samples, rng = checks.count("n_samples", n_samples), checks.generator(rng)
         if isinstance(self.visible, Gaussian) and isinstance(self.hidden, LeakyReLU):
@@ -219,22 +220,22 @@ class RBM:
     # other forms ----------------------------------------------------------------------------
 
     def transposed(self) -> RBM:
-        """The same model with its layers exchanged; same log Z."""
+        """Return the model with its layers exchanged and the same log Z."""
         return self.with_(visible=self.hidden, hidden=self.visible, weights=self.weights.T)
 
     def reduced(self) -> tuple[RBM, normal.Span]:
-        """The model on the span of its weights, rank(W) Gaussian units, and the way back."""
+        """Return the model on the span of its weights, with rank(W) visible units, and the Span."""
         return normal.reduced(self)
 
     def to_bits(self) -> RBM:
-        """The same model with `Binary` in place of `Spin`; same log Z, by `log_scale`."""
+        """Return the model with `Binary` in place of `Spin` and the same log Z."""
         return gauges.to_bits(self)
 
     def save(self, path, dtype=np.float64) -> None:
-        """Write an .npz that names the kind of each layer, which `load` and ``rl.load_rbm`` read.
+        """Write an .npz file for `load` and ``rl.load_rbm``.
 
-        ``dtype`` is that of weights and biases. np.float32 halves the file and rounds them:
-        ValueError if it cannot hold them, or if they are no model once they are rounded.
+        ``dtype`` is the type of the stored weights and biases; np.float32 halves the file. Raises
+        ValueError if the type cannot hold the values or the rounded values are not a valid model.
         """
         arrays = formats.arrays_of(self, dtype)
         try:
@@ -248,19 +249,18 @@ class RBM:
     def load(
         cls, path, *, layout: str | None = None, names: Names = None, units: str | None = None
     ) -> RBM:
-        """Read an .npz of `save`, or an .npz, MATLAB .mat or HDF5 file of another program.
+        """Read a file that `save` wrote, or an .npz, MATLAB .mat or HDF5 file of another program.
 
-        ``layout``, ``names`` and ``units`` are those of `rbmlib.from_state_dict`, for files of
-        other programs: their arrays are told by the same names. Those that `save` wrote need none,
-        nor do those of `rbms` (the last update) and RestrictedBoltzmannMachines.jl, which name the
-        kinds of their layers. Files of other kinds (.pt, .pkl ...) are refused with the line that
-        converts them: nothing in a file is executed (no pickle).
+        Files of `save`, of `rbms` (the last update is read) and of RestrictedBoltzmannMachines.jl
+        name the kinds of their layers. For files of other programs ``layout``, ``names`` and
+        ``units`` are those of `rbmlib.from_state_dict`. Other formats (.pt, .pkl, ...) may execute
+        code and are refused; the message shows how to convert them.
 
         Raises
         ------
         FileNotFoundError, ValueError
-            If there is none; naming the file and its arrays, if it is damaged, or holds no RBM, one
-            of another kind than this class, or one whose layers, parts or layout are not told.
+            If the file does not exist, is damaged, holds no RBM or another kind than this class, or
+            does not determine the parameters or their layout.
         """
         model = formats.read_model(path, made, layout, names, units)
         if not isinstance(model, cls):
@@ -270,18 +270,18 @@ class RBM:
 
 
 def log_density(model: RBM, v) -> np.ndarray:
-    """log p*(v) of states that are trusted, wherever a trajectory may have led them."""
+    """Return log p*(v) without checking the states."""
     v = v.astype(float, copy=False)
     return model.visible.own(v) + model.hidden.cumulant(model.field(v)) + model.log_scale
 
 
 def gradient(model: RBM, v) -> np.ndarray:
-    """Its derivative by Gaussian units: (n_states, n_visible)."""
+    """Return the gradient of log p* for Gaussian visible units, (n_states, n_visible)."""
     return model.visible.bias - v + model.hidden.mean(model.field(v)) @ model.weights.T
 
 
 def means(name: str, value, layer: Layer) -> np.ndarray:
-    """States or means (n_states, n_units), or those of one state; of spins, no means of bits."""
+    """Return checked states or means, (n_states, n_units) or (n_units,)."""
     meaning = f"(n_states, {len(layer)}), one column per unit of the model"
     found = checks.numeric(name, value, meaning)
     if found.ndim not in (1, 2) or found.shape[-1] != len(layer):
@@ -297,19 +297,19 @@ def means(name: str, value, layer: Layer) -> np.ndarray:
 
 
 def made(parts) -> RBM:
-    """A model of visible and hidden layer, weights and log_scale, all of them checked."""
+    """Make a model from (visible, hidden, weights, log_scale) with all checks."""
     visible, hidden, weights, log_scale = parts
     return RBM(visible, hidden, weights, log_scale=log_scale).with_()
 
 
 def limits(visible, hidden) -> tuple[float, float]:
-    """Largest magnitudes of parameters and of log_scale: what the compiled loops can hold too."""
+    """Return the largest magnitudes of parameters and of log_scale."""
     countable = visible.values is not None and hidden.values is not None
     return (checks.LARGEST, checks.LARGEST_SCALE) if countable else (np.inf, np.inf)
 
 
 def class_of(visible, hidden) -> type[RBM]:
-    """The class that has a name of its own for these layers, or `RBM`."""
-    above = getattr(hidden, "above", 1.0)  # of a LeakyRBM it is 1
+    """Return the named class for these layers, or `RBM`."""
+    above = getattr(hidden, "above", 1.0)  # always 1 in a LeakyRBM
     kind = NAMED.get((type(visible), type(hidden)), RBM)
     return kind if np.ndim(above) == 0 and above == 1 else RBM

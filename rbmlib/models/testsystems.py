@@ -1,4 +1,4 @@
-"""Small models with known log Z, for users and tests alike."""
+"""Small models with known log Z."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["orthogonal_leaky_rbm", "random_rbm", "two_gaussians", "two_mode_rbm"
 
 
 def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None) -> BernoulliRBM:
-    """Gaussian weights of standard deviation ``coupling / sqrt(n_visible)``, of biases 0.5.
+    """Return a model with normally distributed weights and biases.
 
-    With few units `rbmlib.exact` knows its log Z.
+    The standard deviation is ``coupling / sqrt(n_visible)`` for the weights and 0.5 for the biases.
     """
     rng = generator(rng)
     coupling = number("coupling", coupling, "a number, 0 or more", least=0)
@@ -28,12 +28,12 @@ def random_rbm(n_visible: int, n_hidden: int, *, coupling: float = 1.0, rng=None
 def two_mode_rbm(
     n_visible: int, *, strength: float = 2.0, tilt: float = 0.0
 ) -> tuple[BernoulliRBM, float]:
-    """One hidden unit that switches all visible units: a narrow mode, a broad one, and log Z.
+    """Return a model with a broad and a narrow mode, and its log Z.
 
-    With the hidden unit off the visible units are fair coins; with it on each is 1 with odds
-    ``exp(strength)``. ``tilt`` is the log-ratio of the weights of the two modes. Annealing from
-    a uniform base finds the narrow mode late: a model on which an effective sample size can be
-    large and the estimate wrong.
+    A single hidden unit switches between the modes. When it is off, each visible unit is 1 with
+    probability 1/2; when it is on, with odds ``exp(strength)``. ``tilt`` is the log of the mass of
+    the narrow mode relative to the broad one. Annealing from a uniform base finds the narrow mode
+    late, so a wrong estimate can have a large effective sample size.
     """
     n = count("n_visible", n_visible)
     strength, tilt = number("strength", strength, "a number"), number("tilt", tilt, "a number")
@@ -45,9 +45,9 @@ def two_mode_rbm(
 
 
 def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> GaussianMixture:
-    """Two Gaussians, ``distance`` apart in the first dimension.
+    """Return a mixture of two Gaussians, ``distance`` apart in the first dimension.
 
-    The defaults are the target of Carlson et al. (2016, appendix E.1); its base is N(0, 30 I).
+    The defaults are the target of Carlson et al. (2016, appendix E.1), who use the base N(0, 30 I).
     """
     d = count("d", d)
     distance = number("distance", distance, "a number, 0 or more", least=0)
@@ -59,9 +59,9 @@ def two_gaussians(d: int = 10, distance: float = 5.0, variance: float = 0.5) -> 
 def orthogonal_leaky_rbm(
     n_visible: int, n_hidden: int, *, norm: float = 0.9, leakiness: float = 0.01, rng=0
 ) -> LeakyRBM:
-    """Random orthogonal columns of length ``norm``, no biases (Li et al. 2016, section 4.1).
+    """Return a leaky model with random orthogonal columns of length ``norm`` and zero biases.
 
-    `LeakyRBM.exact_log_z` knows its log Z, which does not depend on the directions.
+    `LeakyRBM.exact_log_z` gives its log Z (Li et al. 2016, section 4.1).
     """
     n_visible, n_hidden = count("n_visible", n_visible), count("n_hidden", n_hidden)
     if n_hidden > n_visible:
@@ -72,9 +72,9 @@ def orthogonal_leaky_rbm(
 
 
 class GaussianMixture:
-    """Gaussians of one variance, as a continuous target with many modes and a known log Z.
+    """A mixture of n Gaussians of equal variance: a continuous target with known log Z.
 
-    ``log p*(x) = log sum_i exp(-|x - means_i|^2 / (2 variance))`` of n means (n, d), so that
+    ``log p*(x) = log sum_i exp(-|x - means_i|^2 / (2 variance))`` with means (n, d), and
     ``log Z = log n + d/2 log(2 pi variance)``.
 
     Examples
@@ -101,21 +101,21 @@ class GaussianMixture:
         return x @ (self.means.T / self.variance) - squares
 
     def log_density(self, x) -> np.ndarray:
-        """log p*(x) of states (n_states, d): (n_states,)."""
+        """Return log p*(x) of states (n_states, d): (n_states,)."""
         logits = self._logits(x)
-        top = logits.max(axis=1)  # a sum of few terms: SciPy's takes several times as long
+        top = logits.max(axis=1)  # for few terms SciPy's logsumexp is several times slower
         mixed = top + np.log(np.exp(logits - top[:, None]).sum(axis=1))
         return mixed - (x**2).sum(axis=1) / (2 * self.variance)
 
     def gradient(self, x) -> np.ndarray:
-        """d/dx log p*(x), (n_states, d): towards the means, each by its share of the density."""
+        """Return the gradient of log p* with respect to x, (n_states, d)."""
         logits = self._logits(x)
         share = np.exp(logits - logits.max(axis=1, keepdims=True))
         share /= share.sum(axis=1, keepdims=True)
         return (share @ self.means - x) / self.variance
 
     def sample(self, n_states: int, rng=None) -> np.ndarray:
-        """Independent draws (n_states, d)."""
+        """Return independent draws (n_states, d)."""
         rng, n = generator(rng), len(self.means)
         which = rng.choice(n, size=n_states, p=np.full(n, 1 / n))
         noise = rng.normal(scale=np.sqrt(self.variance), size=(n_states, self.n_visible))

@@ -1,4 +1,4 @@
-"""Annealing paths: WHAT is annealed, from a tractable base (beta = 0) to the target (beta = 1)."""
+"""Annealing paths from a tractable base (beta = 0) to the target (beta = 1)."""
 
 from .bases import base_rate as base_rate
 from .bases import mean_field_bias as mean_field_bias

@@ -1,4 +1,4 @@
-"""Bases of paths: rates of training data, a mean-field fit, an RBM of no weights."""
+"""Bases of paths: models without weights, fitted to data or by mean field."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ N_STARTS, N_ITERATIONS, SMOOTHING = 400, 20, 0.05
 
 
 def base_of(rbm: RBM, base) -> RBM:
-    """The model of no weights that ``base`` says: see `GeometricPath`."""
+    """Return the model without weights that ``base`` describes; see `GeometricPath`."""
     if not isinstance(base, RBM):
         visible = rbm.visible.with_(bias=_visible_bias(rbm, base))
         hidden = rbm.hidden.with_(bias=np.zeros(rbm.n_hidden))
         weights = np.zeros(rbm.weights.shape)
         return rbm.with_(visible=visible, hidden=hidden, weights=weights, log_scale=0.0)
     if np.any(base.weights):
-        raise ValueError("base has weights that are not zero: its log Z would not be known")
+        raise ValueError("base has nonzero weights: expected zeros, so that its log Z is known")
     if not rbm.like(base) or base.log_scale:
         meaning = f"the layers of the target, {rbm.weights.shape}, and no log_scale"
         raise ValueError(f"base is {base!r}: expected {meaning}")
@@ -32,7 +32,7 @@ def base_of(rbm: RBM, base) -> RBM:
 
 
 def name_of(base) -> str:
-    """What to call a base."""
+    """Return the name of a base."""
     if base is None or isinstance(base, str):
         return base or "uniform"
     return "given RBM" if isinstance(base, RBM) else "given visible biases"
@@ -54,13 +54,13 @@ def _visible_bias(rbm, base):
 
 
 def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) -> np.ndarray:
-    """Visible biases of the independent model that fits the mean of ``data``.
+    """Return the visible biases (n_visible,) of independent units fitted to the means of ``data``.
 
-    ``logit((p + s) / (1 + 2 s))``, (n_visible,), with p the mean of each pixel and s the smoothing,
-    so that no pixel is certain (Salakhutdinov & Murray 2008, section 4.1).
-    ``data`` (n_samples, n_visible) are bits or intensities; ValueError outside [0, 1]. Of other
-    units give the ``layer``, such as ``rbm.visible``, of which the data are states: of q
-    `Potts` it is ``log(p + s)``, p their frequencies; of `Gaussian` units their means.
+    ``data`` (n_samples, n_visible) are bits or intensities; values outside [0, 1] raise ValueError.
+    The result is ``logit((p + s) / (1 + 2 s))`` with p the mean of each pixel; the smoothing s
+    keeps probabilities away from 0 and 1 (Salakhutdinov & Murray 2008, section 4.1). For other
+    units, pass their ``layer``, such as ``rbm.visible``. The result is ``log(p + s)`` for the
+    frequencies p of `Potts` states, and the means for `Gaussian` units.
 
     Examples
     --------
@@ -85,19 +85,20 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
 
 
 def rounded(biases) -> np.ndarray:
-    """To single precision: the last digits of a double depend on the BLAS."""
+    """Round to single precision: the last digits of a double depend on the BLAS."""
     return biases.astype(np.float32).astype(float)
 
 
 def mean_field_bias(rbm: RBM, smoothing: float = SMOOTHING) -> np.ndarray:
-    """Visible biases (n_visible,) of a base that needs no data, the same in every call.
+    """Return the visible biases (n_visible,) of a base that needs no data, the same in every call.
 
-    One solution of the mean-field equations, of bits ``m_h = sigmoid(m_v W + a)`` and
-    ``m_v = sigmoid(m_h W' + b)``, sits in one mode; a base must cover all. So the visible means
-    that damped iterations reach from many starts, with few to all hidden units on, are averaged
-    and smoothed as in `base_rate`. The same is done about other patterns than "all off"; theirs
-    is taken where the solutions with the highest lower bounds on log Z find it likelier. Units of
-    other kinds start from draws. TypeError if visible units are not of countable states.
+    For bits the mean-field equations are ``m_h = sigmoid(m_v W + a)`` and
+    ``m_v = sigmoid(m_h W' + b)``. A single solution describes one mode, but a base must cover all
+    modes. The function therefore runs damped iterations from many starts, with few to all hidden
+    units on, and averages and smooths the visible means as in `base_rate`. It does the same for
+    starts about three patterns other than "all off", and uses one of these bases if the solutions
+    with the highest lower bounds on log Z are more probable under it. For other kinds of units the
+    starts are random draws. Raises TypeError if the states of the visible units cannot be counted.
 
     Examples
     --------
@@ -115,7 +116,7 @@ def mean_field_bias(rbm: RBM, smoothing: float = SMOOTHING) -> np.ndarray:
 
 
 def _drawn_starts(rbm):
-    """States of the hidden units at random fields, small and large."""
+    """Return hidden states drawn at random fields, small and large."""
     rng = np.random.default_rng(0)
     size = 10 ** rng.uniform(-1, 1, size=(N_STARTS, 1))
     fields = size * rng.standard_normal((N_STARTS, rbm.n_hidden))
@@ -123,16 +124,16 @@ def _drawn_starts(rbm):
 
 
 def layers_lower_bound(rbm: RBM) -> float:
-    """A number at or below log Z: the best of mean-field solutions of any two layers."""
+    """Return a lower bound on log Z: the best of the mean-field solutions of any two layers."""
     return float(layers_solutions(rbm, _drawn_starts(rbm))[1].max())
 
 
 def layers_solutions(rbm: RBM, hidden) -> tuple[np.ndarray, np.ndarray]:
-    """Visible means (n_starts, n_visible) that mean field reaches, each with its bound on log Z.
+    """Return mean-field visible means (n_starts, n_visible) and a lower bound on log Z for each.
 
-    Of independent visible units with fields x, whose means are m,
-    ``(b - x) m + visible.cumulant(x) + hidden.cumulant(m W + a) <= log Z``: the mean of log p* and
-    their entropy, by Jensen's inequality, as the cumulant is convex.
+    Independent visible units with fields x and means m satisfy
+    ``(b - x) m + visible.cumulant(x) + hidden.cumulant(m W + a) <= log Z``. The bound is the mean
+    of log p* plus the entropy, by Jensen's inequality for the convex cumulant.
     """
     x = rbm.visible_field(rbm.hidden_mean(_solutions(rbm, hidden)))
     m = rbm.visible.mean(x)
@@ -141,7 +142,7 @@ def layers_solutions(rbm: RBM, hidden) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mean_field_biases(rbm: RBM, smoothings) -> list[np.ndarray]:
-    """`mean_field_bias` of bits for several smoothings, of the same solutions."""
+    """Return `mean_field_bias` of bits for several smoothings of the same solutions."""
     starts = families(rbm, N_STARTS)
     with bar(len(starts) * N_ITERATIONS, "mean-field base") as shown:
         candidates = [_solutions(rbm, hidden, shown.update) for hidden in starts]
@@ -151,7 +152,7 @@ def mean_field_biases(rbm: RBM, smoothings) -> list[np.ndarray]:
 
 
 def _solutions(rbm, hidden, on_progress=lambda: None):
-    """Visible means (n_starts, n_visible) that damped mean-field updates reach."""
+    """Return the visible means (n_starts, n_visible) after damped mean-field updates."""
     for _ in range(N_ITERATIONS):
         hidden = 0.5 * (hidden + rbm.hidden_mean(rbm.visible_mean(hidden)))
         on_progress()

@@ -1,4 +1,4 @@
-"""Continuous targets: the geometric path from a Gaussian, along which chains move by HMC."""
+"""The geometric path from a Gaussian to a continuous target, with HMC transitions."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from .path import Path
 class DensityPath(Path):
     """The geometric path from N(0, base_variance I) to a density with a gradient.
 
-    ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)``: the slope is
-    ``log p*(x) - log N(x)``, and log Z_0 is 0. Modes of a density are not sought, as those of an
-    RBM are: one so narrow that no chain enters it shows in no check, and ``converged`` stays True.
+    ``log p*_beta(x) = (1 - beta) log N(x; 0, base_variance I) + beta log p*(x)``. The slope is
+    ``log p*(x) - log N(x)``, and log Z_0 is 0. Unlike the modes of an RBM, those of a density are
+    not searched for: if no chain enters a narrow mode, no check detects it, and ``converged`` stays
+    True.
 
     Parameters
     ----------
     target : model
-        Such as ``rl.testsystems.two_gaussians()``: with ``n_visible``, ``log_density(x)`` ->
-        (n_chains,), finite everywhere, and ``gradient(x)`` -> (n_chains, n_visible).
+        An object with ``n_visible``, ``log_density(x)`` -> (n_chains,), finite everywhere, and
+        ``gradient(x)`` -> (n_chains, n_visible), such as ``rl.testsystems.two_gaussians()``.
     base_variance : float
         Large enough to cover all modes.
     step_sizes, step_betas : float or array (K,)
-        One step size for all betas, or one at each of ``step_betas``, with others interpolated:
-        large where the density is wide, near beta = 0.
+        One step size for all betas, or one at each of ``step_betas``, interpolated between them.
+        Steps should be large where the density is wide, near beta = 0.
     n_leapfrog : int
-        Leapfrog steps of a transition.
+        Number of leapfrog steps in a transition.
     jitter : float
-        Each step size is multiplied by a draw from 1 - jitter to 1 + jitter (`rbmlib.paths.hmc`).
+        Each step size is multiplied by a uniform draw between 1 - jitter and 1 + jitter.
 
     Examples
     --------
@@ -95,7 +96,7 @@ class DensityPath(Path):
         return self.move(v, beta, np.interp(beta, self.step_betas, self.step_sizes), rng).x
 
     def move(self, x, beta, step_size, rng) -> Transition:
-        """One step at ``beta`` and ``step_size``, each a number or one a chain."""
+        """Make one step; ``beta`` and ``step_size`` are numbers or arrays (n_chains,)."""
         beta = np.broadcast_to(np.asarray(beta, float), len(x))
         if self.jitter:
             step_size = step_size * (1 + self.jitter * (2 * rng.random((len(x), 1))[:, 0] - 1))
@@ -107,7 +108,7 @@ class DensityPath(Path):
         return self._step(log_density, x, beta[:, None], step_size, rng)
 
     def _step(self, log_density, x, beta, step_size, rng) -> Transition:
-        """A step that leaves ``log_density`` invariant; beta (n_chains, 1)."""
+        """Make one step that leaves ``log_density`` invariant; beta has shape (n_chains, 1)."""
         pull = (1 - beta) / self.base_variance
 
         def gradient(x):

@@ -1,10 +1,9 @@
-"""Moves: what leaves a model invariant, ``move(model, v, rng)``; a path picks one.
+"""Transitions ``move(model, v, rng)`` for paths.
 
-`gibbs` is for layers that have conditionals (`Layer.conditional`); of leaky models it is the
-sampler of Li et al. (2016), which leaves something near the model invariant. `leaky_hmc` is exact
-for models of `Gaussian` and `LeakyReLU` units whose rows of weights are orthogonal
-(`RBM.reduced`), with slopes of the fields above 0 and below it, which may be one a chain,
-(n_chains, 1).
+`gibbs` leaves a model invariant if its layers have conditionals (`Layer.conditional`). For leaky
+models it is the sampler of Li et al. (2016), whose stationary distribution only approximates the
+model. `leaky_hmc` is exact for models of `Gaussian` and `LeakyReLU` units whose weights have
+orthogonal rows (`RBM.reduced`); the slopes may differ between chains, (n_chains, 1).
 """
 
 from __future__ import annotations
@@ -16,26 +15,27 @@ import numpy as np
 from ..models.rbm import gradient, log_density
 from .hmc import hmc
 
-LONGEST = 8.0  # trajectory of "hmc"
+LONGEST = 8.0  # length of the longest trajectory of "hmc"
 TINY = 1e-300
 
 
 def gibbs(model, v, rng):
-    """Hidden units given visible ones, and visible ones given these."""
+    """Make a Gibbs sweep: draw the hidden units, then the visible units."""
     return model.gibbs(v, rng)
 
 
 def gaussian(model) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each direction, with the slope above on both sides."""
+    """Return the mean and standard deviation of each direction if ``above`` is the only slope."""
     w, above = model.weights, model.hidden.above
     precision = 1 - above * np.einsum("ij,ij->i", w, w)
     return (model.visible.bias + above * (w @ model.hidden.bias)) / precision, precision**-0.5
 
 
 def leaky_hmc(model, v, rng):
-    """Steps that shrink as the fourth root of the dimension, as far as the widest direction asks.
+    """Make an HMC step whose trajectory is long enough for the widest direction.
 
-    No direction is narrower than 1 or wider than the Gaussian of slope 1 on both sides.
+    The step size falls as the fourth root of the dimension. No direction has a standard deviation
+    below 1 or above that of the Gaussian with slope 1 on both sides.
     """
     w, of = model.weights, (partial(log_density, model), partial(gradient, model))
     narrowest = np.maximum(1 - np.einsum("ij,ij->i", w, w), TINY).min()

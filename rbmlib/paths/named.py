@@ -1,4 +1,4 @@
-"""The paths that have names."""
+"""Named paths: geometric, leakiness and energy."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from .polyline import Polyline
 
 
 class GeometricPath(Polyline):
-    """The geometric path of an RBM: parameters linear in beta.
+    """The geometric path to an RBM; its parameters are linear in beta.
 
-    With a base of no weights, visible bias b_0 and hidden bias a_0 (0 by default),
+    For a base with zero weights, visible bias b_0 and hidden bias a_0 (0 by default),
 
         log p*_beta(v, h) = (1 - beta) (b_0 v + a_0 h) + beta (v W h + b v + a h),
 
-    plus the terms of the layers without parameters (``-|v|^2 / 2`` of Gaussian units), and
-    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j) of bits. States of models with Gaussian
-    visible units are rank(W) coordinates on the span of the weights (`RBM.reduced`);
-    ``visible_of`` leads back. Transitions are Gibbs sweeps.
+    plus terms of the layers without parameters (``-|v|^2 / 2`` for Gaussian units). For bits
+    log Z_0 = sum_i softplus(b_0i) + sum_j softplus(a_0j). If the visible units are Gaussian, states
+    are rank(W) coordinates on the span of the weights (`RBM.reduced`), and ``visible_of`` returns
+    visible units. Transitions are Gibbs sweeps.
 
     Parameters
     ----------
     rbm : RBM
-        The target, with hidden units of any kind but `LeakyReLU` (a `LeakyRBM` takes
-        `LeakinessPath`); a fitted one of scikit-learn is also accepted.
+        The target, or a fitted scikit-learn BernoulliRBM. Hidden units may be of any kind except
+        `LeakyReLU`; for a `LeakyRBM` use `LeakinessPath`.
     base : array (n_visible,), RBM, "mean_field" or None
-        Visible biases (`base_rate` of training data is the best known choice), a whole RBM with
-        zero weights, a fit that needs no data (`mean_field_bias`; of Gaussian units N(b, I)), or
-        None for the uniform base, which loses modes of real models: a warning says so.
+        Visible biases (`base_rate` of training data is the best known choice), or an RBM with zero
+        weights. "mean_field" is a fit without data: `mean_field_bias`, or N(b, I) for Gaussian
+        units. None is the uniform base, which loses modes of trained models; a warning says so.
 
     Raises
     ------
     TypeError, ValueError
-        If there is no such RBM, or the base's layers are not those of the target.
+        If ``rbm`` is not such a model, or ``base`` does not fit it.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class GeometricPath(Polyline):
 
     @property
     def base_visible_bias(self) -> np.ndarray:
-        """(n_visible,), or of the coordinates that stand for visible units."""
+        """The visible biases of the base, (n_visible,), or those of the coordinates."""
         return self.models[0].visible.bias
 
     def __repr__(self) -> str:
@@ -75,19 +75,19 @@ class GeometricPath(Polyline):
 
 
 class LeakinessPath(Polyline):
-    """Anneal the leakiness: from the Gaussian of leakiness 1 to the model (Li et al., section 4).
+    """Anneal the leakiness from 1, a Gaussian, to that of the model (Li et al. 2016, section 4).
 
     The leakiness at beta is ``1 - beta (1 - c)``, and
-    ``log p*_beta(v) = log p*_0(v) - beta (1 - c) / 2 sum of x_j^2 over x_j <= 0``: the
-    geometric path between the two (eq. 12). States are coordinates, as of Gaussian units in
+    ``log p*_beta(v) = log p*_0(v) - beta (1 - c) / 2 sum of x_j^2 over x_j <= 0``. This is the
+    geometric path between the two models (eq. 12). States are coordinates, as for Gaussian units in
     `GeometricPath`.
 
     Parameters
     ----------
     rbm : LeakyRBM
     kernel : {"hmc", "gibbs"} or function
-        The transition: exact, or the sampler of the paper, which biases log Z by an amount that
-        more steps do not remove; or a function like those in `rbmlib.paths.moves`.
+        The transition: "hmc" is exact; "gibbs" is the sampler of the paper, whose bias in log Z
+        more steps do not remove. A function has the form of those in `rbmlib.paths.moves`.
 
     Examples
     --------
@@ -116,15 +116,15 @@ class LeakinessPath(Polyline):
         return hidden.with_(below=hidden.above)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        mean, sd = moves.gaussian(self.models[0])  # rows of weights are orthogonal
+        mean, sd = moves.gaussian(self.models[0])  # the weights have orthogonal rows
         return mean + sd * rng.standard_normal((n_chains, mean.size))
 
 
 class EnergyPath(LeakinessPath):
-    """Anneal the energy of a leaky RBM, from N(b, I): the AIS-Energy of Li et al. (eq. 11).
+    """Anneal the energy of a leaky RBM from N(b, I), the AIS-Energy of Li et al. (2016, eq. 11).
 
-    ``log p*_beta(v) = b v - |v|^2 / 2 + beta sum_j F(x_j)``: the slopes of the hidden units go from
-    0 to those of the target. Its arguments are those of `LeakinessPath`.
+    ``log p*_beta(v) = b v - |v|^2 / 2 + beta sum_j F(x_j)``. The slopes of the hidden units go from
+    0 to those of the target. The arguments are those of `LeakinessPath`.
 
     Examples
     --------
@@ -139,4 +139,4 @@ class EnergyPath(LeakinessPath):
         return hidden.with_(above=0.0, below=0.0)
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
-        return super().transition(v, np.maximum(beta, 0.0), rng)  # no model below 0
+        return super().transition(v, np.maximum(beta, 0.0), rng)  # undefined for beta < 0

@@ -1,7 +1,7 @@
-"""Polylines: from a tractable model to the target through any others, parameters linear between.
+"""Polylines: paths through a sequence of models, with linear interpolation of parameters.
 
-Between two models with layers in the exponential family that is the geometric path of the joint
-densities, ``p*_0^(1 - beta) p*_1^beta``; through fitted models it is moment averaging.
+Between two models with layers in the exponential family, a polyline is the geometric path of the
+joint densities, ``p*_0^(1 - beta) p*_1^beta``. Through fitted models it is moment averaging.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .path import Path
 
 
 class Polyline(Path):
-    """A path through ``models``; of the first log Z is known and independent draws are possible.
+    """A path through ``models``, from a model with a known ``log_z`` to the target.
 
     Parameters
     ----------
     models : list of RBM
-        Two or more with layers of the same kinds and sizes; the last is the target.
+        At least two models with layers of the same kinds and sizes; the last is the target.
     knots : array (n_models,), optional
-        Their betas, from 0 to 1: equally spaced by default.
+        The betas of the models, from 0 to 1. By default, they are equally spaced.
     move : function, optional
-        ``move(model, v, rng)``, which leaves ``model`` invariant: by default Gibbs sampling, or
-        Hamiltonian Monte Carlo if hidden units are `LeakyReLU`.
+        ``move(model, v, rng)``, which must leave ``model`` invariant. By default, Gibbs sampling,
+        or Hamiltonian Monte Carlo if the hidden units are `LeakyReLU`.
     span : Span, optional
-        The way back to visible units from models of `RBM.reduced`.
+        The map to visible units, if the models are those of `RBM.reduced`.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Polyline(Path):
             checks.instance(f"models[{i}]", model, RBM, "an RBM, such as a BernoulliRBM")
             model.refuse_improper()
         if len(models) < 2:
-            raise ValueError(f"models holds {len(models)}: expected a base and a target at least")
+            raise ValueError(f"models holds {len(models)}: expected at least a base and a target")
         if models[0].log_z is None:
             raise ValueError(f"models[0] is {models[0]!r} with weights: its log Z is not known")
         self.models, self.rbm, self.span = list(models), models[-1], span
@@ -80,7 +80,7 @@ class Polyline(Path):
         return f"{type(self).__name__}({self.rbm!r}, {len(self.models)} models)"
 
     def _place(self, beta):
-        """The piece of a beta, how far along it is, and d/dbeta of that."""
+        """Return the piece of a beta, the position t on the piece, and dt/dbeta."""
         j = np.searchsorted(self.knots, beta, side="right") - 1
         j = min(max(int(j), 0), len(self.pieces) - 1)
         width = self.knots[j + 1] - self.knots[j]
@@ -103,13 +103,13 @@ class Polyline(Path):
         return self._of_pieces(v, beta, lambda piece, t, rate: piece[0](t))
 
     def log_density_slope(self, v: np.ndarray, beta) -> np.ndarray:
-        """Of the piece that begins at ``beta`` where two meet."""
+        """Return d/dbeta log p*_beta; at a knot, on the piece that begins there."""
         return self._of_pieces(v, beta, lambda piece, t, rate: rate * piece[1](t))
 
     def _of_pieces(self, v, beta, ask) -> np.ndarray:
         if rows_at_once(len(v), width := sum(self.rbm.weights.shape)) < len(v):
             return by_rows(lambda part: self._of_pieces(part, beta, ask), v, width)
-        along = cache(lambda piece: piece.along(v))  # once for all betas of a piece
+        along = cache(lambda piece: piece.along(v))  # shared by all betas on a piece
         places = map(self._place, np.atleast_1d(beta))
         each = [ask(along(piece), t, rate) for piece, t, rate in places]
         return np.stack(each, axis=1) if np.ndim(beta) else each[0]
@@ -117,7 +117,7 @@ class Polyline(Path):
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
         piece, t = self.pieces[0], beta
         if np.ndim(beta):
-            t = np.asarray(beta, float)[:, None]  # the formulas take one a chain
+            t = np.asarray(beta, float)[:, None]  # one for each chain
             if len(self.pieces) > 1 or not (self._sweeps or piece.flat):
                 return self._by_beta(v, beta, rng)
         else:
@@ -125,7 +125,7 @@ class Polyline(Path):
         return piece.gibbs(v, t, rng)[0] if self._sweeps else self.move(piece.at(t), v, rng)
 
     def _by_beta(self, v, beta, rng):
-        """Chains of one beta share a model; by Gibbs sampling each draws from its own stream."""
+        """Make a step of chains at different betas, with one model for each distinct beta."""
         groups = [(self._model(b), np.equal(beta, b)) for b in np.unique(beta)]
         v = v.astype(float)
         if not self._sweeps:
@@ -152,7 +152,7 @@ class Polyline(Path):
 
 
 class Piece:
-    """The straight line between two models: ``low + t (high - low)`` in every parameter."""
+    """The line between two models: ``low + t (high - low)`` in every parameter."""
 
     def __init__(self, low: RBM, high: RBM):
         if not low.like(high):
@@ -166,7 +166,7 @@ class Piece:
         self._of_bias_alone = Layer.parameters == low.hidden.parameters
 
     def at(self, t) -> RBM:
-        """The model at t: if only layers change, t may be one a chain, (n_chains, 1)."""
+        """Return the model at t; t may be (n_chains, 1) if the weights do not change."""
         low, high = self.low, self.high
         if np.ndim(t) == 0 and t in (0, 1):
             return high if t else low
@@ -177,18 +177,18 @@ class Piece:
         return low.with_(visible=visible, hidden=hidden, weights=weights, log_scale=scale)
 
     def hidden_at(self, t) -> Layer:
-        """What turns fields into draws and cumulants: the layer at t but for its biases."""
+        """Return the hidden layer at t for draws and cumulants, which do not use its biases."""
         low, high = self.low.hidden, self.high.hidden
         return high if self._of_bias_alone else low._between(high, t)
 
     def hidden_fields(self, v) -> tuple[np.ndarray, np.ndarray]:
-        """Fields of the hidden units at the low end, and how they rise to the high one."""
+        """Return the fields of the hidden units at t = 0, and their derivative in t."""
         low, still = self.low.hidden.bias, self.flat and self.base_weights
         x = v @ self.low.weights + low if self.base_weights else low
         return x, self.hidden if still else v @ self.weights + self.hidden
 
     def gibbs(self, v, t, rng):
-        """v and h after a sweep at t, and how fields of the visible units rise with t."""
+        """Return v and h after a sweep at t, and the derivative of the visible fields in t."""
         x, rise = self.hidden_fields(v.astype(float, copy=False))
         h = self.hidden_at(t).draw(x + t * rise, rng).astype(float, copy=False)
         rise = h @ self.weights.T + self.visible
@@ -198,7 +198,7 @@ class Piece:
         return self.high.visible.draw(x + t * rise, rng), h, rise
 
     def along(self, v):
-        """Two functions of t: the log-density of these states, and its slope."""
+        """Return two functions of t: the log-density of the states v, and its slope."""
         v = v.astype(float, copy=False)
         (x, rise), ends = self.hidden_fields(v), (self.high.hidden, self.low.hidden)
         own = self.low.visible.own(v) + self.low.log_scale

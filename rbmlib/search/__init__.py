@@ -1,4 +1,4 @@
-"""Search for the modes of a model, and for what a run has missed."""
+"""Search for the modes of a model, and independent checks of estimates."""
 
 from .check import check as check
 from .modes import Modes as Modes

@@ -1,10 +1,10 @@
-"""A sum over distinct states of the smaller layer: at or below log Z, whatever they are.
+"""Lower bounds on Z from sums over distinct states of the smaller layer.
 
-    Z >= sum_s p*(s),    s any distinct states of a layer, the other layer summed over
+    Z >= sum_s p*(s)    for any distinct states s of a layer, with the other layer summed out.
 
-(`models.enumeration` sums over all of them). States are added best first: of those that the sum
-holds, the heaviest give way to all that differ from them in one unit. Where Z lies on few states
-such a sum comes near it in milliseconds, and no sampler has a say in it.
+`models.enumeration` sums over all states. Here the search is best first: the states of the sum with
+the largest p* are expanded, which adds all states that differ from them in one unit. If few states
+hold most of Z, the sum approaches Z in milliseconds. The bound does not depend on a sampler.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from ..models.rbm import RBM
 from ..numerics import logsumexp
 from .modes import heaviest, in_single
 
-BATCH, SHARE = 16, 8  # states expanded at once: so many, or one in so many of those not yet
-BLOCK = 2**21  # fields held at once
+BATCH, SHARE = 16, 8  # expand this many states at once, or this share of the others if larger
+BLOCK = 2**21  # fields in memory at once
 DESCENT = 8  # sweeps at zero temperature
-STARTS, WORK = (16, 128), 5e6  # of each kind, fewest and most; weights times starts
+STARTS, WORK = (16, 128), 5e6  # fewest and most starts of each kind; weights times starts
 
 
 class Beam:
-    """Distinct states of the layer of a model that has fewer, and the sum of their p*.
+    """A set of distinct states of the smaller layer of a model, and the sum of their p*.
 
     Parameters
     ----------
     rbm : RBM
-        With a layer of which the states can be counted: `Binary`, `Spin` or `Potts`.
+        A model with a layer of `Binary`, `Spin` or `Potts` units.
 
     Attributes
     ----------
     small : RBM
-        The model, turned so that its hidden layer is the one whose states are held.
+        The model, transposed if necessary, so that its hidden layer has fewer states.
     n_states, n_all : int
-        How many are; how many there are.
+        Number of states in the sum, and number of all states.
     n_neighbours : int
-        States that differ from one in one unit.
+        Number of states that differ from a given state in one unit.
 
     Examples
     --------
@@ -80,32 +80,31 @@ class Beam:
 
     @property
     def log_sum(self) -> float:
-        """log of the sum (nats), at or below log Z but for rounding (1e-12); -inf of no states."""
+        """The log of the sum (nats), a lower bound on log Z up to rounding (1e-12)."""
         logs = self._logs[: self.n_states]
         return float(logsumexp(logs)) + self.small.log_scale if logs.size else -np.inf
 
     @property
     def complete(self) -> bool:
-        """Whether it holds every state: the sum is then Z."""
+        """Whether the sum holds all states and so equals Z."""
         return self.n_states == self.n_all
 
     def add(self, states) -> None:
-        """States of the layer (n, n_units); those that the sum holds are not added again."""
+        """Add the states of the layer (n, n_units) that the sum does not hold yet."""
         states = np.asarray(states, float)
         self._insert(self._keys_of(self._indices(states)), hidden_log_density(self.small, states))
 
     def contains(self, states) -> np.ndarray:
-        """Whether the sum holds each of the states (n, n_units): (n,) bool."""
+        """Return whether the sum holds each of the states (n, n_units): (n,) bool."""
         keys = self._keys_of(self._indices(np.asarray(states, float)))
         found = np.empty(len(keys), bool)
         kernel.holds(keys, self._table, self._keys, found)
         return found
 
     def grow(self, n_states: int) -> None:
-        """Look at up to ``n_states`` neighbours of the heaviest states, those held included.
+        """Evaluate up to ``n_states`` neighbours of the heaviest states, and add the new ones.
 
-        That is the work, and what the sum gains at most. It ends early where the sum has come to
-        hold every state it can reach.
+        The search ends early if all states in the sum have been expanded.
         """
         left = n_states // self.n_neighbours
         fields = len(self.small.visible) if self._tables is None else 1
@@ -119,13 +118,13 @@ class Beam:
                 self._insert(*self._neighbours(self._keys[part]))
 
     def of_visible(self, visible) -> np.ndarray:
-        """States of the layer, of visible states: these, or the likeliest given them."""
+        """Return the visible states if `turned`, otherwise the most probable hidden states."""
         if self.turned:
             return visible
         return likeliest(self.layer, self.small.field(visible.astype(float)))
 
     def _neighbours(self, keys):
-        """Keys of the states that differ in one unit, and log p*."""
+        """Return the keys and log p* of all states that differ from a state in one unit."""
         if self._tables is not None:
             logs = np.empty((len(keys), self._n_units))
             kernel.neighbours(keys, *self._tables[:-1], logs)
@@ -144,7 +143,7 @@ class Beam:
 
     def _insert(self, keys, logs):
         needed = self.n_states + len(keys)
-        if needed > len(self._keys):  # room for twice as many
+        if needed > len(self._keys):  # double the capacity
             more = 2 * needed - len(self._keys)
             self._keys = np.pad(self._keys, ((0, more), (0, 0)))
             self._logs = np.pad(self._logs, (0, more))
@@ -156,12 +155,12 @@ class Beam:
         self.n_states = kernel.insert(keys, logs, *arrays, self.n_states)
 
     def _indices(self, states):
-        """Which of its values each unit has, (n, n_units), of states."""
+        """Return the index of the value of each unit, (n, n_units), for states."""
         units = states.reshape(len(states), self._n_units, 1, self._values.shape[1])
         return (units == self._values).all(axis=-1).argmax(axis=-1)
 
     def _keys_of(self, indices):
-        """Keys (n, n_words) of states by their indices."""
+        """Return the keys (n, n_words) of states from the indices of their values."""
         bits = (indices[:, :, None] >> np.arange(self._digits) & 1).reshape(len(indices), -1)
         packed = np.zeros((len(indices), 8 * self._n_words), np.uint8)
         found = np.packbits(bits.astype(np.uint8), axis=1, bitorder="little")
@@ -175,7 +174,7 @@ class Beam:
 
 
 def _bits(layer) -> float:
-    """log2 of how many states a layer has."""
+    """Return log2 of the number of states of a layer."""
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
@@ -183,27 +182,27 @@ def _bits(layer) -> float:
 
 
 def _tables(small):
-    """What the compiled loop takes of two layers of two values each, and a constant; or None."""
+    """Return the arguments of the compiled loop and a constant, or None if it cannot be used."""
     bits = in_bits(small)
     if bits is None or np.abs(bits.weights).max() > kernel.LARGEST:
         return None
     arrays = bits.weights.T, np.exp(bits.weights), bits.hidden_bias, bits.visible_bias
-    copies = (np.array(x, order="C") for x in arrays)  # of one type: one compiled form
+    copies = (np.array(x, order="C") for x in arrays)  # one type, so numba compiles once
     return *copies, bits.log_scale - small.log_scale
 
 
 def descents(small: RBM, rng=None) -> np.ndarray:
-    """Hidden states (n, n_hidden) in which descents at zero temperature end.
+    """Return hidden states (n, n_hidden) in which descents at zero temperature end.
 
-    Begun from random states of either layer, and from the visible states which the largest weights
-    of a hidden unit favour, or their opposites favour.
+    The descents start from random states of both layers, and from the most probable visible states
+    given the weights of a hidden unit, or given their negatives.
     """
     rng, n = checks.generator(rng), int(np.clip(WORK / small.weights.size, *STARTS))
     single = in_single(small)
     patterns = single.weights.T[heaviest(small.weights.T)[:n]]
     favoured = [likeliest(small.visible, sign * patterns) for sign in (1, -1)]
     visible = np.concatenate([*favoured, _random(small.visible, n, rng)], dtype=np.float32)
-    with threads.blas_threads(1):  # of products this small more threads wait for each other
+    with threads.blas_threads(1):  # more threads are slower for products this small
         hidden = likeliest(small.hidden, single.field(visible))
         hidden = np.concatenate([hidden, _random(small.hidden, n, rng)], dtype=np.float32)
         for _ in range(DESCENT):
@@ -216,7 +215,7 @@ def descents(small: RBM, rng=None) -> np.ndarray:
 
 
 def likeliest(layer, field):
-    """The likeliest state of each unit, in single precision, given fields (n, n_units)."""
+    """Return the most probable state of each unit, given fields (n, n_units), in float32."""
     if layer.values is None:
         return layer.mean(field)
     values = layer.values.astype(np.float32)
@@ -227,7 +226,7 @@ def likeliest(layer, field):
 
 
 def _random(layer, n, rng):
-    """Random states (n, n_units), each with its own share of each value."""
+    """Return random states (n, n_units), with random probabilities of the values in each row."""
     if layer.values is None:
         return layer.mean(rng.standard_normal((n, len(layer))))
     n_values, width = layer.values.shape

@@ -1,12 +1,12 @@
-"""The independent check of an estimate, by sums that owe nothing to a sampler.
+"""The independent check of an estimate, by bounds that do not depend on the run.
 
-A run's own checks cannot see a mode that no chain has entered. A sum over distinct states of the
-smaller layer (`summed`) is at or below Z whatever they are, and so is a mean-field bound: an
-interval that lies below one of them is wrong. `rl.check` looks at more states, anneals about
-mean-field modes (`local_masses`), and where the sum holds nearly all of the value runs chains from
-a second, broader base, since states that the sum lacks may hold more together than all that it has.
+The checks of a run cannot detect a mode that no chain has entered. A sum over distinct states of
+the smaller layer (`summed`) is a lower bound on Z, and so is a mean-field bound: an interval below
+such a bound is wrong. `rl.check` sums over more states and anneals about mean-field modes
+(`local_masses`). If the sum holds nearly all of the value, it also runs chains from a second,
+broader base, because the remaining states may together hold more than the sum.
 
-Work is counted in states, so that the same seed gives the same verdict on every machine.
+Work is counted in states, so the same seed gives the same verdict on every machine.
 """
 
 from __future__ import annotations
@@ -37,46 +37,47 @@ from ..schedules import linear
 from .local_masses import local_masses, of_real_units
 from .summed import HELD, StateSum, Summed
 
-IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states that are looked at
-UNCOMPILED, SMALL = 10, 2_000  # times fewer without a compiled loop, but of few weights
-SEEDS = 1000  # states of the run, at most
-SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # of the second base, and its smoothing
-WORTH_SAYING = 0.01  # of Z, in the sum
-WRONG = 4.0, 0.05  # standard errors and nats by which a value is off, if all states are known
+IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states to evaluate
+UNCOMPILED, SMALL = 10, 2_000  # divisor without a compiled loop, used above this many weights
+SEEDS = 1000  # most states of the run to start from
+SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # run from the second base; its smoothing
+WORTH_SAYING = 0.01  # share of Z in the sum from which the reason mentions it
+WRONG = 4.0, 0.05  # error in standard errors and nats that contradicts a value, if Z is known
 SURE = 3.0  # standard errors, or as far beyond an interval
-MARGIN, ROUNDING = 1e-6, 1e-12  # nats beyond an interval that contradict it; of each nat of log Z
+MARGIN, ROUNDING = 1e-6, 1e-12  # tolerance in nats, and relative to log Z
 REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which searches for modes"
 
 
 def check(path: Path, estimate: Estimate) -> Estimate:
     """Check an estimate by a sum over 2,000,000 states and by modes; return it with its verdict.
 
-    Every estimator ends with such a check of 20,000 states. Here it may take seconds.
+    Every estimator ends with a similar check of 20,000 states. This check may take seconds.
 
     Parameters
     ----------
     path : Path
-        Whose target's log Z was estimated.
+        The path to the target whose log Z was estimated.
     estimate : Estimate
-        Its states are among those from which the sum is grown; without them (of a file, say) it
-        is grown from descents at zero temperature alone. One that was contradicted is returned as
-        it is.
+        If it has states, the search starts from these and from descents at zero temperature,
+        otherwise from the descents alone. A contradicted estimate is returned unchanged.
 
     Returns
     -------
     Estimate
-        With another `verdict` and `reason`, if so much was found:
+        The estimate with `verdict` and `reason` updated:
 
-        - "contradicted": a sum over states, a mean-field bound or the masses about modes, all at
-          or below Z, lie above the interval. A `ConvergenceWarning` says so; the interval begins
-          there and is open above, and `std_error` holds the difference. Or the sum is over all
-          states and not in the interval. The interval counts as half as long again on either side,
-          since an honest one misses log Z once in twenty runs.
-        - "verified": the sum holds 90% of the value or more, and 200 chains from a second, broader
-          base agree; or the sum is over all states.
+        - "contradicted": a lower bound on log Z lies above the interval. The bound is a sum over
+          states, a mean-field bound or the mass about modes. The new interval begins at the bound
+          and is open above, `std_error` includes the difference, and a `ConvergenceWarning` is
+          issued. An estimate is also contradicted if a sum over all states lies outside the
+          interval. Both tests widen the interval by one half, because a correct 95% interval
+          misses log Z once in twenty runs.
+        - "inconclusive": such a bound lies above the interval, but not above the widened interval.
+        - "verified": the sum holds at least 90% of the value, and 200 chains from a second,
+          broader base agree; or the sum is over all states.
 
-        ``details["independent_check"]`` holds the numbers. The verdict stays as it was where
-        neither layer of the model can be counted.
+        ``details["independent_check"]`` holds the numbers. The verdict does not change if the
+        states of neither layer can be counted.
 
     Examples
     --------
@@ -89,27 +90,27 @@ def check(path: Path, estimate: Estimate) -> Estimate:
     checks.instance("path", path, Path, checks.PATH_MEANING)
     checks.instance("estimate", estimate, Estimate, "what an estimator returned")
     if "terms" in estimate.settings:
-        meaning = "each of its terms with the path of its own target"
+        meaning = "one of its terms, with the path to the target of this term"
         raise ValueError(f"estimate is {estimate.method}, a sum or difference: expected {meaning}")
     target, own = getattr(path, "rbm", None), estimate.settings.get("fingerprint")
     if isinstance(target, RBM) and own not in (None, described(target)["fingerprint"]):
         model = estimate.settings.get("model")
         came = f"of another model ({model}) than the path leads to ({described(target)['model']})"
         raise ValueError(f"estimate is {came}: expected one of the same weights and biases")
-    checks.number("estimate.log_z", estimate.log_z, "a finite number, of a run that gave one")
+    checks.number("estimate.log_z", estimate.log_z, "a finite number")
     model, states = model_of(path), getattr(estimate.states, "states", estimate.states)
     if model is not None and isinstance(states, np.ndarray):
         checks.states("estimate.states", states, model.visible)
     if model is None or estimate.verdict in ("contradicted", "exact"):
         return estimate
-    with threads.blas_threads(1):  # of products this small more threads wait for each other
+    with threads.blas_threads(1):  # more threads are slower for products this small
         return _checked(model, estimate, ON_REQUEST)
 
 
 def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
-    """As `check`, by as many states as a run affords; `log_z` has looked further itself."""
+    """Run the short check at the end of an estimator, except `log_z`, which searches further."""
     model = model_of(path)
-    of_tap = "orders" in estimate.details  # which knows no error
+    of_tap = "orders" in estimate.details  # TAP has no error
     unknown = not (estimate.std_error > 0 or of_tap) or not math.isfinite(estimate.log_z)
     if model is None or unknown or estimate.method == "log_z":
         return estimate
@@ -118,9 +119,9 @@ def checked(path: Path | RBM | None, estimate: Estimate) -> Estimate:
 
 
 def model_of(path) -> RBM | None:
-    """The RBM whose visible units a path's states are, if a layer can be counted.
+    """Return the RBM whose visible states a path uses, or None if no layer can be counted.
 
-    Of a model itself, that of its `GeometricPath`: of Gaussian units the model on their span.
+    A model stands for its `GeometricPath`; with Gaussian units this is the model on the span.
     """
     model = getattr(path, "models", [getattr(path, "model", path)])[-1]
     if isinstance(path, RBM) and isinstance(path.visible, Gaussian):
@@ -130,7 +131,7 @@ def model_of(path) -> RBM | None:
 
 
 def _checked(model, estimate, n_states) -> Estimate:
-    """What so many states, and on request modes and a second base, say of an estimate."""
+    """Check an estimate by ``n_states`` states and, on request, by modes and a second base."""
     rng, on_request = np.random.default_rng(0), n_states == ON_REQUEST
     log_sum, n_summed, known = _sum(model, estimate, n_states, rng)
     numbers = {"on_request": on_request, "log_sum": log_sum, "n_states": n_summed,
@@ -174,7 +175,7 @@ def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
     gap, n = log_sum - estimate.log_z, numbers["n_states"]
     what = f"the sum over all {n:,} states" if n > 1 else "the exact value"
     outside = not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum)
-    if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide ends
+    if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide
         side = "above" if gap > 0 else "below"
         name = f"{what} lies {side} this value by"
         return _contradicted(estimate, log_sum, name, numbers, log_sum + _margin(log_sum))
@@ -183,11 +184,11 @@ def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
 
 
 def _sum(model, estimate, n_states, rng):
-    """log of a sum over states, how many these are, and the `StateSum`; None if they are all."""
+    """Return the log of a sum over states, their number, and the `StateSum` (None if all)."""
     small = model.weights.size <= SMALL
     affordable = n_states if small or in_bits(model) is not None else n_states // UNCOMPILED
     if (n_all := parts(model).n_states) <= affordable:
-        return model.exact_log_z(), max(1, int(n_all)), None  # of no weights one term
+        return model.exact_log_z(), max(1, int(n_all)), None  # one term without weights
     known = StateSum(model)
     known.descend(rng)
     if (states := _states(estimate)) is not None:
@@ -197,7 +198,7 @@ def _sum(model, estimate, n_states, rng):
 
 
 def _states(estimate):
-    """States of the visible units that the run itself found at beta = 1: every second chain's."""
+    """Return the visible states of every second chain of the run at beta = 1, or None."""
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
@@ -207,7 +208,7 @@ def _states(estimate):
 
 
 def _second_base(model, estimate, known, rng) -> Check:
-    """Passed if chains from a base that is broader than most find the sum, and no more."""
+    """Run chains from a broad base; the check passes if they find the sum, and no more."""
     path = GeometricPath(model, mean_field_bias(model, smoothing=BROAD))
     stream = ChainStream(rng, SECOND_CHAINS)
     start = path.sample_base(SECOND_CHAINS, stream)
@@ -216,7 +217,7 @@ def _second_base(model, estimate, known, rng) -> Check:
     found = summarise_log_weights(log_weights)
     summed = Summed.of(known, model, [(log_weights, states)], rng)
     gap, error = found.log_mean - estimate.log_z, math.hypot(found.std_error, 1e-3)
-    near = -math.log(HELD)  # of a value of unknown error
+    near = -math.log(HELD)  # tolerance for a value of unknown error
     if not math.isnan(estimate.std_error):
         error = math.hypot(error, estimate.std_error)
         near = SURE * error
@@ -229,11 +230,11 @@ def _second_base(model, estimate, known, rng) -> Check:
     )
 
 
-# what it means for an estimate ----------------------------------------------------------------
+# the consequences for an estimate -------------------------------------------------------------
 
 
 def _ends(estimate) -> tuple[float, float]:
-    """Those of an interval half as long again; of a value of unknown error, a tenth of Z."""
+    """Return the ends of the extended interval; if the error is unknown, Z may be off by 10%."""
     (low, high), value, error = estimate.interval, estimate.log_z, estimate.std_error
     if math.isnan(error):
         return value + math.log(HELD), value - math.log(HELD)
@@ -251,13 +252,13 @@ def _margin(log_z) -> float:
 
 
 def _own(estimate) -> list[Check]:
-    """The checks of the run itself, without those of an earlier independent check."""
+    """Return the checks of the run, without those of an earlier independent check."""
     earlier = estimate.details.get("independent_check", {}).get("names", ())
     return [check for check in estimate.checks if check.name not in earlier]
 
 
 def _with(estimate, found, numbers, verdict="") -> Estimate:
-    """The estimate with these checks, and another verdict if one is given."""
+    """Return the estimate with these checks, and with the verdict if one is given."""
     numbers = numbers | {"names": [check.name for check in found]}
     every, verdict = [*_own(estimate), *found], verdict or estimate.verdict
     details = estimate.details | {"independent_check": numbers, "checks": every}
@@ -272,7 +273,7 @@ def _with(estimate, found, numbers, verdict="") -> Estimate:
 
 
 def _outside(estimate, found, numbers) -> Estimate:
-    """Inconclusive, or contradicted, as what was ``found`` is; with a warning."""
+    """Return the estimate as inconclusive or contradicted, as ``found`` says, and warn."""
     verdict = "contradicted" if found.contradicts else "inconclusive"
     other_run = estimate.std_error >= 0 and estimate.method != "log_z"
     warn(f"{estimate.method}: {verdict}: {found}. Use {f'{REMEDY}; or ' * other_run}{SEEKS}")
@@ -280,7 +281,7 @@ def _outside(estimate, found, numbers) -> Estimate:
 
 
 def _contradicted(estimate, low, name, numbers, high=math.inf) -> Estimate:
-    """The estimate with an interval that begins where it is contradicted, and a warning."""
+    """Return the estimate with an interval that begins at the bound, and warn."""
     gap = abs(low - estimate.log_z)
     found = Check(name, False, gap, unit="nats", disagreement=gap, contradicts=True)
     estimate = _outside(estimate, found, numbers)

@@ -1,14 +1,14 @@
-"""Z as the sum of what lies about mean-field modes, each annealed from a base of its own.
+"""Z as a sum of the masses about mean-field modes, each annealed from its own base.
 
-About mode c lies a product measure q_c with weight C_c. Their shares alpha_c = C_c q_c / sum C q
-add up to 1 in every state, so that
+Let q_c be a product measure about mode c with weight C_c. The shares alpha_c = C_c q_c / sum C q
+add up to 1 in every state, so
 
     Z = sum_c E[w alpha_c(v)],
 
-with w the weight of a chain annealed from any base, and v where it ends. From a base about mode c
-few chains and steps will do. Nothing of a run enters: a sum that lies above its interval refutes
-it. Modes that were not found make the sum low in most runs, so that it cannot confirm what they
-hold.
+where w is the weight of a chain annealed from any base, and v its last state. From a base about
+mode c, a few chains and steps suffice. The sum is independent of any run of an estimator, so it
+refutes an interval that lies below it. If a mode was not found, the sum is too low in most runs, so
+it cannot confirm an estimate.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from .modes import find_modes, heaviest
 
 CERTAIN = 1e-5  # least probability of a state of a unit in q_c
 WIDTH = 0.02  # smoothing of the bases
-MOST_MODES, WITHIN = 40, 8.0  # nats below the heaviest
-UNITS = 16  # hidden units that are on in the starts of a model of real visible units
+MOST_MODES, WITHIN = 40, 8.0  # number of modes; nats below the heaviest
+UNITS = 16  # hidden units that are on in the starts for real visible units
 SURE = 3.0  # standard errors
 
 
 class LocalMasses(NamedTuple):
-    """Their sum, an unbiased estimate of Z, and a value that it surely exceeds."""
+    """The sum of local masses, an unbiased estimate of Z, and a lower bound."""
 
     log_z: float
     std_error: float  # of `log_z`, nats
-    log_lower: float  # three standard errors below, and without the largest weight
+    log_lower: float  # three standard errors below, or without the largest weight if lower
     n_modes: int
 
 
 def local_masses(
     rbm: RBM, rng=0, *, n_modes: int = MOST_MODES, n_chains: int = 40, n_steps: int = 60
 ) -> LocalMasses:
-    """The sum over the ``n_modes`` heaviest modes of a model of `Binary`.
+    """Return the sum over the ``n_modes`` heaviest modes of a model of `Binary` units.
 
-    Visible units may be `Gaussian`, on the span of the weights; TypeError of others.
+    Visible units may be `Gaussian`, on the span of the weights. Raises TypeError for other models.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def local_masses(
 
 
 def local_path(rbm: RBM, mode: np.ndarray, width: float) -> Polyline:
-    """From the mean fields of a mode (n_visible,), none of them quite certain."""
+    """Return the path from a base about a mode, given its visible means (n_visible,)."""
     hidden = Binary(rounded(smoothed(rbm.hidden.mean(rbm.field(mode[None]))[0], width)))
     if of_real_units(rbm):
         return Polyline([RBM(Gaussian(mode), hidden, np.zeros(rbm.weights.shape)), rbm])
@@ -97,8 +97,11 @@ def of_real_units(rbm: RBM) -> bool:
 
 
 def _modes_of_units(rbm: RBM) -> tuple[np.ndarray, np.ndarray]:
-    """Mean-field solutions, begun where none, one or two of the largest hidden units are on, as a
-    unit may shift its Gaussian N(b + W_j, I) further than chains go; and their bounds."""
+    """Return the mean-field solutions and their bounds for a model with real visible units.
+
+    In the starts, none, one or two of the hidden units with the largest weights are on: such a unit
+    may shift the Gaussian N(b + W_j, I) further than chains move.
+    """
     units = heaviest(rbm.weights.T)[:UNITS]
     one = np.eye(rbm.n_hidden)[units]
     two = np.maximum(one[:, None], one).reshape(-1, rbm.n_hidden)

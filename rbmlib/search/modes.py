@@ -1,10 +1,10 @@
-"""The hunt for modes: mean-field solutions from many starts, each with its lower bound on log Z.
+"""Search for modes: mean-field solutions from many starts, each with a lower bound on log Z.
 
-A pocket is a mode that no base leads into: a few units hold the others in a pattern that is rare
-elsewhere. So the starts hold each unit of either layer in either state in turn, or begin in the
-pattern of its weights (in models of a thousand units or more, those of the largest weights);
-singular vectors of W with both signs serve ferromagnets, descents from random states serve the
-rest. All starts follow an exchange of the states of any unit.
+In an isolated mode, a few units hold the others in a pattern that is rare elsewhere, so no base
+leads into it. The starts therefore fix each unit of either layer in each of its states, or use the
+pattern of its weights. In models with a thousand units or more, they do so only for the units with
+the largest weights. Singular vectors of W with both signs find the modes of ferromagnets; descents
+from random states find other modes. The starts favour neither state of a unit.
 """
 
 from typing import NamedTuple
@@ -18,38 +18,38 @@ from ..models.mean_field import lower_bounds, singular_vectors, starts
 from ..models.rbm import RBM
 from ..numerics import expit
 
-UNITS, STARTS = 64, 2e9  # of each layer that starts hold, at least; times all units squared
-CHANGED = 32  # units of each layer, the largest weights first, that are changed about modes
+UNITS, STARTS = 64, 2e9  # fewest units of each layer to fix; units times all units squared
+CHANGED = 32  # units of each layer to change about a mode, by the size of their weights
 N_DIRECTIONS = 12  # singular vectors
-N_RANDOM = 40  # of each kind
-N_ROWS = 60  # of data
+N_RANDOM = 40  # random starts of each kind
+N_ROWS = 60  # rows of data
 DESCENT = 8  # sweeps at zero temperature
-ROUGH, FINE = (2, 4), (10, 16)  # mean-field sweeps, between which copies are left out
-TOGETHER = 512  # rows that are compared before all are
-AHEAD = 0.9  # of the change of a field by a fine sweep, by which it goes further
-SETTLED = 1e-5  # change of a mean by one sweep, from which a solution is swept no more
-GENERATIONS = 4  # of modes that others are sought about
-N_PARENTS, WORK = (2, 16), 2e5  # of a generation, fewest and most; weights times parents
-WORTH_GOING_ON = 0.01  # what new modes hold, relative to the heaviest
-APART = 0.3  # squared Hellinger distances, summed over visible units, of modes that differ
-MOST_CORRECTION = 3.0  # nats that the local estimate may lie above its bound
+ROUGH, FINE = (2, 4), (10, 16)  # mean-field sweeps before each removal of duplicates
+TOGETHER = 512  # rows in a group that is compared first
+AHEAD = 0.9  # extrapolation of the change of a field in a fine sweep
+SETTLED = 1e-5  # a solution has converged if no mean changes by more in a sweep
+GENERATIONS = 4  # of modes about which to search for others
+N_PARENTS, WORK = (2, 16), 2e5  # fewest and most parents of a generation; weights times parents
+WORTH_GOING_ON = 0.01  # least mass of new modes, relative to the heaviest
+APART = 0.3  # squared Hellinger distance, summed over visible units, between distinct modes
+MOST_CORRECTION = 3.0  # nats, most by which the local estimate exceeds the bound
 
 
 class Modes(NamedTuple):
     """Distinct mean-field solutions, the heaviest first."""
 
     visible: np.ndarray  # (n_modes, n_visible) means
-    hidden: np.ndarray  # (n_modes, n_hidden)
-    lower_bound: np.ndarray  # (n_modes,) at or below log Z, rigorously
-    log_z: np.ndarray  # (n_modes,) of the mode: its bound and the next term of the expansion
+    hidden: np.ndarray  # (n_modes, n_hidden) means
+    lower_bound: np.ndarray  # (n_modes,) rigorous lower bounds on log Z
+    log_z: np.ndarray  # (n_modes,) mass of the mode: the bound plus the next term of the expansion
 
 
 def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
-    """Find up to ``most`` of the heaviest modes of a model of bits (of spins: ``rbm.to_bits()``).
+    """Find up to ``most`` of the heaviest modes of a model of bits (for spins, ``rbm.to_bits()``).
 
-    Some rows of ``data`` (n_samples, n_visible) are starts too; ``rng`` is for the random starts.
-    `Modes` holds the means of each mode, a lower bound on log Z, and its own log Z, in nats.
-    Raises TypeError for other models.
+    Some rows of ``data`` (n_samples, n_visible) are additional starts; ``rng`` draws the random
+    starts. The result `Modes` holds the means of each mode, a lower bound on log Z, and the log of
+    the mass of the mode, in nats. Raises TypeError for other models.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def find_modes(rbm: RBM, data=None, rng=0, *, most: int = 200) -> Modes:
     True
     """
     rbm, rng, most = as_rbm_of_bits("rbm", rbm), checks.generator(rng), checks.count("most", most)
-    with threads.blas_threads(1):  # of products this small more threads wait for each other
+    with threads.blas_threads(1):  # more threads are slower for products this small
         return _found(rbm, data, rng, most)
 
 
@@ -87,17 +87,17 @@ def _found(rbm, data, rng, most):
 
 
 def in_single(rbm) -> RBM:
-    """The model in single precision, which is enough to seek in, and twice as quick."""
+    """Return the model in single precision, which suffices for a search and is twice as fast."""
     w, b, a = (np.asarray(x, np.float32) for x in (rbm.weights, rbm.visible.bias, rbm.hidden.bias))
     layers = {"visible": rbm.visible.with_(bias=b), "hidden": rbm.hidden.with_(bias=a)}
     return rbm.with_(**layers, weights=w, log_scale=0.0)
 
 
-# where it begins ----------------------------------------------------------------------------
+# starts -------------------------------------------------------------------------------------
 
 
 def hunting_starts(rbm, data=None, rng=None):
-    """Visible means (n, n_visible) to begin at."""
+    """Return the visible means (n, n_visible) from which to start."""
     rng, single = checks.generator(rng), in_single(rbm)
     hidden = [starts(rbm), _held(rbm.weights.T)]
     visible = [_held(rbm.weights), *_directions(rbm.weights)]
@@ -120,17 +120,17 @@ def hunting_starts(rbm, data=None, rng=None):
 
 
 def heaviest(weights):
-    """Rows, those of the largest weights first."""
+    """Return the indices of the rows in order of decreasing norm."""
     return np.argsort(-(weights**2).sum(axis=1), kind="stable")
 
 
 def n_held(weights) -> int:
-    """Units of a layer that starts hold: all, but of large models those of the largest weights."""
+    """Return the number of units of a layer to fix in starts, which is limited in large models."""
     return min(len(weights), max(UNITS, int(STARTS / sum(weights.shape) ** 2)))
 
 
 def _held(weights):
-    """Means of a layer with one unit in either state."""
+    """Return means of a layer with one unit fixed in each of its states."""
     units = heaviest(weights)[: n_held(weights)]
     means = np.full((2, units.size, len(weights)), 0.5)
     means[:, np.arange(units.size), units] = [[1.0], [0.0]]
@@ -138,24 +138,21 @@ def _held(weights):
 
 
 def _patterns(weights):
-    """States of a layer that units of the other favour, and their opposites."""
+    """Return the states of a layer favoured by units of the other layer, and their complements."""
     units = heaviest(weights.T)[: n_held(weights.T)]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
 
 
 def _directions(weights):
-    """Signs of the singular vectors with the largest values, and their opposites."""
+    """Return states from the signs of the leading singular vectors, and their complements."""
     right = singular_vectors(weights.T @ weights, min(N_DIRECTIONS, *weights.shape))
     left = 0.5 + 0.5 * np.sign(right @ weights.T)
     return [left, 1 - left]
 
 
 def _changed(single, visible):
-    """Visible means about modes, each with one unit of either layer in its other state.
-
-    Where several pockets can be entered at once, each is entered from where others are.
-    """
+    """Return visible means about modes, each with one unit of either layer in its other state."""
     found = []
     for layer, weights in enumerate((single.weights, single.weights.T)):
         means = expit(single.field(visible)) if layer else visible
@@ -168,13 +165,13 @@ def _changed(single, visible):
     return np.concatenate(found)
 
 
-# where it ends ------------------------------------------------------------------------------
+# solutions ----------------------------------------------------------------------------------
 
 
 def swept(single, visible, n_sweeps, ahead):
-    """Means after sweeps of both layers, and the largest change by the last.
+    """Return the means after sweeps of both layers, and the largest change in the last sweep.
 
-    Fields that are not the first nor the last go further ``ahead`` than the sweep says.
+    If ``ahead`` is true, all fields but the first and the last are extrapolated.
     """
     field = None
     for i in range(n_sweeps):
@@ -186,10 +183,7 @@ def swept(single, visible, n_sweeps, ahead):
 
 
 def _solutions(single, visible):
-    """Mean-field solutions from these visible means, the highest bound first, without copies.
-
-    Copies are left out of some hundreds of rows at a time before all are compared.
-    """
+    """Return the distinct mean-field solutions from these visible means, highest bound first."""
     groups = np.array_split(visible, -(-len(visible) // TOGETHER))
     rough = np.concatenate([_settled(single, rows, ROUGH) for rows in groups])
     solved = _settled(single, rough, FINE)
@@ -197,9 +191,9 @@ def _solutions(single, visible):
 
 
 def _settled(single, visible, sweeps):
-    """Rows after so many sweeps, twice, without copies.
+    """Return the distinct rows after both numbers of sweeps.
 
-    Those that have settled wait for the others: only their copies are still left out.
+    Rows that have converged are not swept again; only their duplicates are removed.
     """
     moving = np.ones(len(visible), bool)
     for n_sweeps in sweeps:
@@ -213,9 +207,9 @@ def _settled(single, visible, sweeps):
 
 
 def distinct(visible, weight, apart, first=0):
-    """Rows that lie apart from every heavier one that is kept, the heaviest first.
+    """Return the indices of rows that differ from every heavier row kept, the heaviest first.
 
-    The ``first`` rows are apart already: those that are new give way to them.
+    The ``first`` rows are distinct already and are all kept; new rows close to them are dropped.
     """
     order = np.argsort(-weight, kind="stable")
     means = np.clip(visible[order].astype(np.float32), 0, 1)

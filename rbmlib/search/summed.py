@@ -1,13 +1,13 @@
-"""Z as a sum over states that were found, and what chains say of all others.
+"""Z as a sum over known states plus an estimate for all other states.
 
     Z = S + E[w 1(h not in S)],    S = sum of p*(h) over distinct states of the smaller layer,
 
-with w the weight of an annealed chain (times its share of a part, `cover`) and h a draw of that
-layer where it ends. S is exact, and found without the chains (`search.beam`), so that the mean is
-unbiased. Where S holds nearly all of Z, what the weights lack in evenness is of no account: what is
-left to fear are states that neither knows. Of n effective chains none is there, if they hold more
-than 3 / n, one time in 20. The same chains estimate S itself, E[w 1(h in S)]: those that find far
-less than what is known to be there have failed, and where they find nothing else nothing is known.
+where w is the weight of an annealed chain (times its share of a part, `cover`) and h a draw of the
+smaller layer at the end of the chain. S is exact and found without the chains (`search.beam`), so
+the mean is unbiased. If S holds nearly all of Z, uneven weights do little harm. The risk is states
+that neither the sum nor the chains find: n effective chains miss a set of states with a share of
+3 / n of Z one time in 20. The same chains also estimate S, by E[w 1(h in S)]. Chains that find far
+less than S have failed and give no information about other states.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ import numpy as np
 from ..models.enumeration import parts
 from .beam import Beam, descents
 
-WORK, MOST = 2e8, 1_000_000  # states looked at, times units of the other layer; and at most
-HELD = 0.9  # of Z in the sum: enough to take it for Z but for what chains find outside
-LOST = 0.03  # of the sum: chains that surely miss as much do not know what lies outside of it
+WORK, MOST = 2e8, 1_000_000  # states times units of the other layer; most states
+HELD = 0.9  # least share of Z in a sum that holds nearly all of Z
+LOST = 0.03  # share of the sum; chains that surely miss as much give no information outside it
 SURE = 3.0  # standard errors
-FEW = 3.0  # effective chains that would see a state, were it to hold that many of n
+FEW = 3.0  # rule of three: n effective chains can miss a share of 3 / n
 Z95 = 1.96
 
 
 class StateSum:
-    """S: of a model in parts that no weight connects, the product of the sums of a `Beam` each.
+    """The sum S, a product of the sums of a `Beam` for each connected part of a model.
 
     Attributes
     ----------
     beams : list of Beam
-        One a part.
+        One for each part.
     log_sum : float
         log S (nats).
     n_states : int
-        Terms, of all parts.
+        Number of terms in all parts.
     """
 
     def __init__(self, rbm):
@@ -59,24 +59,24 @@ class StateSum:
         return all(beam.complete for beam in self.beams)
 
     def descend(self, rng) -> None:
-        """Add states in which descents at zero temperature end."""
+        """Add the ends of descents at zero temperature."""
         for beam in self.beams:
             beam.add(descents(beam.small, rng))
 
     def add(self, visible, hidden=None) -> None:
-        """Add states of both layers; without ``hidden``, (n, n_hidden), the likeliest of each."""
+        """Add states; ``hidden`` (n, n_hidden) is by default the most probable state given v."""
         for beam, (v, h) in zip(self.beams, self._units, strict=True):
             known = beam.turned or hidden is None
             beam.add(beam.of_visible(visible[:, v]) if known else hidden[:, h])
 
     def grow(self, n_states: int) -> None:
-        """Look at up to ``n_states`` more, as many of each part."""
+        """Evaluate up to ``n_states`` more, the same number for each part."""
         for beam in self.beams:
             beam.grow(n_states // len(self.beams))
 
     def holds(self, model, visible, rng) -> np.ndarray:
-        """Whether S has the visible states, or draws of the hidden layer given them."""
-        hidden = visible  # if no part needs it
+        """Return whether S holds the visible states, or draws of the hidden layer given them."""
+        hidden = visible  # unused if every part sums over visible states
         if not all(beam.turned for beam in self.beams):
             hidden = model.hidden.draw(model.field(visible.astype(float)), rng)
         every = zip(self.beams, self._units, strict=True)
@@ -85,34 +85,31 @@ class StateSum:
 
 
 def grown(rbm, modes, rng) -> StateSum:
-    """The sum: from descents and modes, by as many states as a run of `log_z` affords.
-
-    Of units other than bits, without modes, a state takes ten times as long.
-    """
+    """Return the sum from descents and modes, with the number of states that `log_z` uses."""
     found = StateSum(rbm)
     found.descend(rng)
     if modes is not None:
         found.add(modes.visible > 0.5, modes.hidden > 0.5)
-    work = WORK if modes is not None else WORK / 10
+    work = WORK if modes is not None else WORK / 10  # a state takes ten times as long
     units = sum(len(beam.small.visible) for beam in found.beams)
     found.grow(int(min(MOST, work / max(1, units))))
     return found
 
 
 class Summed(NamedTuple):
-    """log S, how many states that is, and what chains find outside of it, relative to S."""
+    """A sum over states, and the estimate of the rest of Z by chains, relative to S."""
 
-    log_sum: float
+    log_sum: float  # log S, nats
     n_states: int
-    outside: float
-    error: float
-    lost: float = 0.0  # of S, what chains surely did not find: such chains tell nothing of the rest
+    outside: float  # estimate of Z / S - 1
+    error: float  # standard error of `outside`
+    lost: float = 0.0  # share of S that the chains surely missed
 
     @classmethod
     def of(cls, known: StateSum, model, runs, rng) -> Summed:
-        """By runs (log-weights (n,), last states (n, n_visible)), whose mean weights add up to Z.
+        """Estimate from runs (log-weights (n,), last states (n, n_visible)) of ``model``.
 
-        ``model`` is the one whose visible units the states are.
+        The sum over runs of the mean weights estimates Z.
         """
         log_sum, n_states = known.log_sum, known.n_states
         if known.complete:
@@ -126,7 +123,7 @@ class Summed(NamedTuple):
             variance += out.var(axis=0, ddof=1) / values.size
             squares += values.var() / values.size
             n += values.size
-        # rule of three, +- 1.96 of it is 3 / n: what so few effective chains would not have seen
+        # rule of three: 1.96 times this error is the share 3 / n that n effective chains can miss
         effective = min(n, means.sum() ** 2 / max(squares, 1e-300))
         unseen = FEW / Z95 / max(effective, 1.0)
         errors = np.maximum(np.sqrt(variance), [unseen, unseen * means.sum()])
@@ -140,17 +137,17 @@ class Summed(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of Z, in the sum."""
+        """The share of Z in the sum."""
         return 1 / (1 + self.outside)
 
     @property
     def holds_z(self) -> bool:
-        """Nearly all of it, by chains that find the sum: others do not know what lies outside."""
+        """Whether the sum holds nearly all of Z, according to chains that find the sum."""
         return self.share >= HELD and self.lost < LOST
 
     @property
     def surely_holds_z(self) -> bool:
-        """Nearly all of it, where chains find as much outside as their error leaves open."""
+        """Whether the sum holds nearly all of Z even at the upper end of the interval."""
         return self.outside + Z95 * self.error <= 1 / HELD - 1
 
     @property
@@ -158,6 +155,6 @@ class Summed(NamedTuple):
         return self.error * self.share
 
     def interval(self) -> tuple[float, float]:
-        """95%; log Z is not below the sum."""
+        """Return the 95% interval of log Z, which does not extend below the sum."""
         low, high = (max(0.0, self.outside + side * Z95 * self.error) for side in (-1, 1))
         return self.log_sum + math.log1p(low), self.log_sum + math.log1p(high)

@@ -1,4 +1,4 @@
-"""Training: one loop of batches, momentum and looks; log Z tracked on the way."""
+"""Training of RBMs, and tracking of log Z during training."""
 
 from .loop import TrainingResult as TrainingResult
 from .tracking import LogZTracker as LogZTracker

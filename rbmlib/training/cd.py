@@ -1,15 +1,16 @@
 """Contrastive divergence (CD-k, Hinton 2002), persistent chains (PCD, Tieleman 2008), and chains
 of simulated tempering (Carlson et al. 2016).
 
-The gradient of the mean log-likelihood is ``E_data[v E(h | v)] - E_model[v E(h | v)]``, and without
-the factor of v or of h for a bias. CD-k starts the chains of the second term at the mini-batch and
-moves them k sweeps; PCD goes on with the chains of the last update. With ``method="tempered"`` it
-is a mean over the chains of a `LogZTracker`, kept from update to update: each counts with its
-probability of beta = 1 (section 4.4). These sums are BLAS's: last bits depend on the processor.
+The gradient of the mean log-likelihood is ``E_data[v E(h | v)] - E_model[v E(h | v)]`` for the
+weights; for a bias, the factor h or v is absent. CD-k starts the chains of the second term at the
+mini-batch and moves them by k sweeps; PCD continues the chains of the last update. With
+``method="tempered"`` the second term is a mean over the chains of a `LogZTracker`, each weighted by
+its probability of beta = 1 (section 4.4). BLAS computes these sums, so their last bits depend on
+the processor.
 
-`ContrastiveDivergence` is the definition, in NumPy, of any two layers. Where both are of bits,
-`CompiledDivergence` does the same with exact sums of whole numbers (`_kernels.learning`): the same
-seed gives the same bits on any processor.
+`ContrastiveDivergence` is the NumPy implementation for any two layers. For two layers of bits,
+`CompiledDivergence` uses exact sums of integers (`_kernels.learning`): the same seed gives the same
+bits on any processor.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from .loop import Learner, seen_by
 from .tracking import LogZTracker
 
 MAX_EXACT_STATES = 2**20
-AN_UPDATE = 1500  # states summed in the time of one, at 784 x 20
-SEEN, SUMMED = 1000, 10_000  # rows of a look at reconstructions, and at exact log-likelihoods
+AN_UPDATE = 1500  # states that are summed in the time of an update, at 784 x 20
+SEEN, SUMMED = 1000, 10_000  # rows for the reconstruction error and for exact log-likelihoods
 
 
 class ContrastiveDivergence(Learner):
-    """Chains of both phases, and a step along the difference of their statistics."""
+    """A learner that steps along the difference of statistics of the data and of the chains."""
 
     dtype: type = float
 
@@ -63,7 +64,7 @@ class ContrastiveDivergence(Learner):
         self.chains = chains
 
     def rbm(self) -> RBM:
-        """The model now."""
+        """Return the current model."""
         self.check_finite(*self.parameters, largest=LARGEST)
         visible = self.model.visible.with_(bias=self.visible_bias.copy())
         hidden = self.model.hidden.with_(bias=self.hidden_bias.copy())
@@ -71,12 +72,12 @@ class ContrastiveDivergence(Learner):
 
     @property
     def apart(self) -> int:
-        """Updates that take about as long as the exact sum of a look, if there is one."""
+        """The number of updates that take as long as the exact sum of an evaluation, at least 1."""
         states = n_states(self.model.hidden)
         return max(1, int(states) // AN_UPDATE) if states <= MAX_EXACT_STATES else 1
 
     def look(self, monitor) -> dict[str, float]:
-        """Reconstruction error and, where it can be had, the exact mean log-likelihood (nats)."""
+        """Return the reconstruction error, and the exact mean log-likelihood (nats) if feasible."""
         rbm, sample = self.rbm(), self.data[:SEEN].astype(float)
         hidden = rbm.hidden.mean(rbm.field(sample))
         means = rbm.visible.mean(hidden @ rbm.weights.T + rbm.visible.bias)
@@ -89,15 +90,15 @@ class ContrastiveDivergence(Learner):
 
 
 class CompiledDivergence(ContrastiveDivergence):
-    """The same of two layers of bits, in single precision, on whole numbers.
+    """Contrastive divergence for two layers of bits, in single precision and on integers.
 
-    Rows and chains are words of bits; the step leaves the whole numbers of its weights.
+    Rows and chains are words of bits; each step also updates the integer weights.
     """
 
     dtype = np.float32
 
     def prepare(self) -> None:
-        # weights that are all zero say nothing of the scale on which they will be rounded
+        # weights that are all zero do not determine the scale of the integers
         likely = self.weights if self.weights.any() else np.full_like(self.weights, 0.01)
         self.integers = learning.integers_of(likely)
         self.seed, self.draw = np.uint64(self.rng.integers(2**64, dtype=np.uint64)), 0
@@ -114,7 +115,7 @@ class CompiledDivergence(ContrastiveDivergence):
         self.rounded = learning.contrastive_divergence(*phases, velocities, step, sweeps)
 
     def both_phases(self) -> tuple[tuple, Run]:
-        """What the compiled loops take: rows, chains, whole numbers; and their random numbers."""
+        """Return the rows, chains, integers and parameters for the compiled loops, and a `Run`."""
         while not self.rounded:
             self.rounded = learning.requantise(self.weights, self.integers)
             if not self.rounded:
@@ -134,9 +135,9 @@ class CompiledDivergence(ContrastiveDivergence):
 
 
 class Tempered(CompiledDivergence):
-    """The negative phase from the chains of a tracker."""
+    """Training whose negative phase comes from the chains of a tracker."""
 
-    next_batch = Learner.next_batch  # which BLAS takes
+    next_batch = Learner.next_batch  # floats for BLAS
     tracker: LogZTracker
 
     def __init__(self, *given):

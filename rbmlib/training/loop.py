@@ -1,4 +1,4 @@
-"""The loop of training, of any model: settings, mini-batches, steps, looks at the model."""
+"""The training loop for any model: settings, mini-batches, steps and evaluations."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .. import checks, context
 from ..models.layers import Binary
 
 FINITE = float(np.finfo(np.float32).max)
-WATCHED = "validation"  # of what a monitor gives: a training with patience stops by it
+WATCHED = "validation"  # the result of a monitor that decides when to stop
 Rate = float | Sequence[float] | np.ndarray
 
 # settings -----------------------------------------------------------------------------------
 
 
 def common_settings(rng, learning_rate, momentum, weight_decay, **counts) -> dict[str, Any]:
-    """What every training is told, checked; with the version of the library."""
+    """Return the checked settings of any training run, and the version of the library."""
     settings: dict[str, Any] = {name: checks.count(name, value) for name, value in counts.items()}
     checks.number("momentum", momentum, "a number of at least 0 and below 1", below=1)
     given, n = {"momentum": [momentum], "weight_decay": [weight_decay]}, settings["n_updates"]
@@ -28,17 +28,17 @@ def common_settings(rng, learning_rate, momentum, weight_decay, **counts) -> dic
     if isinstance(rates, (list, tuple)) or getattr(rates, "ndim", False):
         rates = checks.array("learning_rate", rates, (n,), f"a number, or ({n},), one an update")
         ends = [float(rates.min()), float(rates.max())]
-    meaning = f"a number of at least 0, {FINITE:.1e} at most"  # they are float32 in the loops
+    meaning = f"a number of at least 0, {FINITE:.1e} at most"  # the loops use float32
     for name, values in (given | {"learning_rate": ends}).items():
         for value in values:
             settings[name] = checks.number(name, value, meaning, least=0, most=FINITE)
     if rates is not learning_rate:
-        settings["learning_rate"] = rates  # of which the ends are printed, where it is long
+        settings["learning_rate"] = rates
     return settings | {"rng": checks.seed_of(rng), "version": context.__version__}
 
 
 def stream(batches, size: int, layer) -> Iterator[np.ndarray]:
-    """Rows of batches of any size, ``size`` at a time."""
+    """Yield the rows of batches of any size, ``size`` at a time."""
     kept, n_rows = None, 0
     for batch in batches:
         rows = np.atleast_2d(checks.numeric("a batch of data", batch, "rows of numbers"))
@@ -58,16 +58,16 @@ Model = TypeVar("Model")
 
 
 class TrainingResult(NamedTuple, Generic[Model]):
-    """A trained model, what was seen on the way, and how it was made."""
+    """A trained model, the record of its training, and the settings."""
 
     rbm: Model
-    history: dict[str, np.ndarray]  # "update", "reconstruction_error", ...: one value a look
+    history: dict[str, np.ndarray]  # "update", "reconstruction_error", ... at each evaluation
     settings: dict[str, Any]
     seconds: float
 
 
 def seen_by(monitor, rbm) -> dict[str, float]:
-    """What ``monitor`` says of the model: a dict of numbers, or None."""
+    """Return the numbers that ``monitor`` gives for the model."""
     seen = None if monitor is None else monitor(rbm)
     if seen is None:
         return {}
@@ -83,7 +83,7 @@ class Learner:
     """A model in training. A subclass has `update`, `rbm` and `look`, and calls `begin`."""
 
     dtype: type = np.float32
-    batches: Iterator[np.ndarray] | None = None  # in an order of their own
+    batches: Iterator[np.ndarray] | None = None  # if the data come from a generator
     n_done = 0  # updates
     weights: np.ndarray
     visible_bias: np.ndarray
@@ -98,9 +98,9 @@ class Learner:
         self.order = np.empty(0, int)
 
     def begin(self, *given) -> None:
-        """From copies of weights, visible and hidden biases."""
+        """Start from copies of weights, visible biases and hidden biases."""
         self.weights, self.visible_bias, self.hidden_bias = (np.array(p, self.dtype) for p in given)
-        # running ones, one a parameter: of gradients, or what another step keeps
+        # velocities of the parameters, or the running averages of another kind of step
         self.averages = [np.zeros_like(p) for p in self.parameters]
 
     @property
@@ -114,11 +114,11 @@ class Learner:
         raise NotImplementedError
 
     def look(self, monitor) -> dict[str, float]:
-        """What is recorded of the model now."""
+        """Return the numbers to record for the current model."""
         raise NotImplementedError
 
     def next_rows(self) -> np.ndarray:
-        """Numbers of rows of the data, epoch by epoch without replacement."""
+        """Return the indices of the next rows, drawn epoch by epoch without replacement."""
         size = self.settings["batch_size"]
         if self.order.size < size:
             self.order = self.rng.permutation(len(self.data))
@@ -130,7 +130,7 @@ class Learner:
         return rows.astype(np.float32, copy=False)
 
     def step(self, rate: float, gradients) -> None:
-        """As the compiled step of CD and PCD does it (`_kernels.learning`): with momentum."""
+        """Make a step with momentum, as the compiled step (`_kernels.learning`) does."""
         kept = np.float32(self.settings["momentum"])
         all_of_them = zip(self.parameters, self.averages, gradients, strict=True)
         for parameter, speed, gradient in all_of_them:
@@ -145,7 +145,7 @@ class Learner:
 
 
 class Looks:
-    """What was seen of the model on the way, and when to stop."""
+    """The evaluations of a model during training, and the rule for early stopping."""
 
     def __init__(self, learner: Learner, monitor, patience: int | None = None):
         self.learner, self.monitor, self.started = learner, monitor, time.perf_counter()
@@ -159,7 +159,7 @@ class Looks:
             raise ValueError(f"patience is {self.patience}, but {held}: expected {meaning}")
 
     def add(self) -> bool:
-        """One more look; whether it is time to stop."""
+        """Evaluate the model; return whether training should stop."""
         with context.using(progress=False):
             self.seen.append(self.learner.look(self.monitor))
         if self.patience is None or WATCHED not in self.seen[-1]:
@@ -172,27 +172,27 @@ class Looks:
         return len(values) - 1 - self.best[0] >= self.patience
 
     def told(self) -> dict[str, float]:
-        """What the line of progress says of the last look: log-likelihoods, if there are any."""
+        """Return the numbers for the progress bar: log-likelihoods, if there are any."""
         names = ("log_likelihood", "train", WATCHED), ("reconstruction_error",)
         found = ({n: self.seen[-1][n] for n in some if n in self.seen[-1]} for some in names)
         return next(found) or next(found)
 
     def result(self) -> TrainingResult:
         rbm = self.best[1] if self.best else self.learner.rbm()
-        names = {name: None for look in self.seen for name in look}  # a monitor may skip some
+        names = {name: None for look in self.seen for name in look}  # they may differ
         history = {n: np.array([look.get(n, np.nan) for look in self.seen]) for n in names}
         seconds = time.perf_counter() - self.started
         return TrainingResult(rbm, history, self.learner.settings, seconds)
 
 
 def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> int:
-    """Updates between two looks: by default a tenth of all, and no fewer than some."""
+    """Return the updates between two evaluations, by default a tenth of all or ``least``."""
     tenth = max(least, -(-n_updates // 10))
     return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
 def run(learner: Learner, looks: Looks, every: int) -> TrainingResult:
-    """Update after update; a look at the model after every so many."""
+    """Run all updates; evaluate the model after every ``every`` updates."""
     settings, n_updates = learner.settings, learner.settings["n_updates"]
     rates = np.broadcast_to(np.array(settings["learning_rate"], float), n_updates)
     with context.bar(n_updates, f"{settings['method']}-{settings['n_sweeps']}") as shown:

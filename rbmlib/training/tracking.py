@@ -1,10 +1,9 @@
-"""The running log Z of a model while it is trained (Carlson et al. 2016, section 4.4).
+"""A running estimate of log Z during training (Carlson et al. 2016, section 4.4).
 
-Chains of simulated tempering go on from one parameter update to the next. A few sweeps at the
-new parameters give new occupations c_k of the betas, and log Z_k moves a part of the way to what
-they say (eq. 24). The chains are there already where they also give the negative phase of the
-gradient, ``rl.train(..., method="tempered")``; any other training can be followed by chains of
-the tracker's own.
+Chains of simulated tempering continue from one parameter update to the next. A few sweeps with the
+new parameters give new occupations c_k of the betas, and log Z_k moves part of the way to the value
+that they imply (eq. 24). With ``rl.train(..., method="tempered")`` the same chains give the
+negative phase of the gradient. With other methods, the tracker runs its chains for log Z alone.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ from ..sampling import TemperedSample, simulated_tempering
 from ..sampling.anneal import anneal
 from ..schedules import linear
 
-START_SWEEPS = 1000  # of the annealing run from the base to the first model
-PRIOR_SLOPE = 2.0  # beta has the prior r_k ~ exp(PRIOR_SLOPE * beta_k)
-RECENT = 0.05  # weight of the last update in the mean square of lags
+START_SWEEPS = 1000  # sweeps of the annealing run from the base to the first model
+PRIOR_SLOPE = 2.0  # the prior of the betas is r_k ~ exp(PRIOR_SLOPE * beta_k)
+RECENT = 0.05  # weight of the last update in the mean square lag
 
 
 class LogZTracker:
@@ -36,39 +35,41 @@ class LogZTracker:
     Parameters
     ----------
     base : array (n_visible,)
-        Visible biases of the base, the same all along: ``rl.base_rate(training_data)``.
+        Visible biases of the base for all updates, such as ``rl.base_rate(training_data)``.
     betas : array (K,), optional
-        From 0 to 1; 100 equally spaced ones by default.
+        Increasing from 0 to 1. By default, 100 equally spaced betas.
     n_chains, n_sweeps : int
-        Chains, and sweeps of each at every update of the parameters.
+        Number of chains, and sweeps of each chain at every update of the parameters.
     gain : float
-        The alpha of eq. (24), in (0, 1]: what share of the way log Z moves at an update. A model
-        whose log Z rises by d nats an update is followed with a lag of ``d (1 - gain) / gain``:
-        give 1 where a monitor looks once in hundreds of updates.
+        The alpha of eq. (24), in (0, 1]: the fraction of the innovation by which log Z moves at
+        an update. If log Z rises by d nats at each update, the estimate lags by
+        ``d (1 - gain) / gain``. Use 1 if a monitor evaluates the model once in hundreds of updates.
     rng : int, Generator or None
 
     Attributes
     ----------
     log_z, std_error : float
-        The running estimate for the model of the last `update`, and its standard error: the
-        `noise`, and the root mean square of recent lags, in squares. It cannot see what all
-        chains have in common: a mode of the model that none of them has found.
+        The running estimate for the model of the last `update`, and its standard error, which
+        combines `noise` and the root mean square of recent lags in quadrature. It does not account
+        for modes that no chain has found.
     noise : float
-        From the spread over chains of their exponentially weighted influences on log Z, in which
-        the memory of each chain is counted.
+        Standard error from the spread over chains of their exponentially weighted influences on
+        log Z. It accounts for the autocorrelation of each chain.
     lag : float
-        How far the estimate is behind, judged by the average of recent innovations: to be added.
-        It may cross zero while the estimate is off, so that ``std_error`` takes squares instead.
+        Estimate of the lag in nats, from the average of recent innovations; ``log_z + lag``
+        corrects log Z. The lag may cross zero while the estimate is off, so ``std_error`` uses
+        squared lags instead.
     noise_with_lag : float
-        As ``noise``, of ``log_z + lag``: adding the lag costs noise.
+        Standard error of ``log_z + lag``, which is larger than ``noise``.
     round_trips : ndarray (n_chains,)
-        From one end of the ladder to the other and back, of each chain since the start.
+        Round trips of each chain between beta = 0 and beta = 1 since the start.
     log_z_path : ndarray (K,)
+        Running estimates of log Z at the betas.
     sample : TemperedSample
         The chains after the last update.
     seconds : dict
-        Processor seconds of "start", of "sampling" (the sweeps, which training driven by these
-        chains needs anyway) and of "tracking".
+        Processor seconds for "start", "sampling" (the sweeps, which tempered training needs in any
+        case) and "tracking".
 
     Examples
     --------
@@ -88,7 +89,7 @@ class LogZTracker:
         self.base = checks.array("base", base, (None,), "(n_visible,), such as rl.base_rate(data)")
         self.betas = linear(99) if betas is None else checks.schedule(betas)
         self.n_chains = checks.count("n_chains", n_chains, 2)
-        checks.in_memory("n_chains", self.n_chains, 24 * self.base.size)  # as many hidden units
+        checks.in_memory("n_chains", self.n_chains, 24 * self.base.size)  # for n_hidden = n_visible
         self.n_sweeps = checks.count("n_sweeps", n_sweeps)
         self.gain = checks.number("gain", gain, "a number above 0, 1 at most", above=0, most=1)
         self.prior = np.exp(PRIOR_SLOPE * (self.betas - 1))
@@ -101,10 +102,10 @@ class LogZTracker:
         self.round_trips = np.zeros(self.n_chains)
         self._influences, self._lag_influences = np.zeros((2, self.n_chains))
 
-    # following a model ---------------------------------------------------------------------
+    # tracking a model ----------------------------------------------------------------------
 
     def update(self, rbm: RBM) -> float:
-        """Move the chains at ``rbm`` and log Z by eq. (24); returns log Z (nats)."""
+        """Move the chains for the model ``rbm``, update log Z by eq. (24), and return it (nats)."""
         rbm = as_rbm_of_bits("rbm", rbm, "a BernoulliRBM")
         if (n := rbm.n_visible) != self.base.size:
             raise ValueError(f"rbm has {n} visible units: expected {self.base.size} as in base")
@@ -113,7 +114,7 @@ class LogZTracker:
             with self._timed("start"):
                 start, index, _ = self._start(path)
         else:
-            start, index = self.sample, None  # the chains go on
+            start, index = self.sample, None  # continue the chains
         with self._timed("sampling"):
             self.sample = simulated_tempering(
                 path, self.betas, self.log_z_path, self.n_chains, self.n_sweeps, self.rng,
@@ -127,7 +128,7 @@ class LogZTracker:
         return self.log_z
 
     def _track(self, occupation: np.ndarray) -> None:
-        """Eq. (24) from the occupations (n_chains, K) of this update."""
+        """Apply eq. (24) to the occupations (n_chains, K) of this update."""
         c = occupation.mean(axis=0)
         innovation = np.log(c) - np.log(self.prior)
         innovation -= innovation[0]
@@ -137,7 +138,7 @@ class LogZTracker:
         self._lag_influences += self.gain * ((1 - self.gain) * change - self._lag_influences)
         self.lag += self.gain * ((1 - self.gain) * innovation[-1] - self.lag)
         self.n_updates += 1
-        # of an innovation, its noise is the spread of `change`; the rest of its square is lag's
+        # the squared innovation less its noise, the spread of `change`, is the squared lag
         lag_squared = innovation[-1] ** 2 - change.var(ddof=1) / change.size
         self._squares += max(RECENT, 1 / self.n_updates) * (lag_squared - self._squares)
 
@@ -162,9 +163,9 @@ class LogZTracker:
         return float(np.hypot(self.noise, lag))
 
     def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Anneal to the first model; each chain stops at a beta of its own, in shares of r_k.
+        """Anneal to the first model; a share r_k of the chains stops at beta_k.
 
-        States, indices of betas, and log-weights there.
+        Returns the states, the indices of their betas, and the log-weights.
         """
         ends = np.cumsum(self.prior)
         index = np.searchsorted(ends, (np.arange(self.n_chains) + 0.5) / self.n_chains * ends[-1])
@@ -192,15 +193,16 @@ class LogZTracker:
     # the negative phase --------------------------------------------------------------------
 
     def conditional(self) -> np.ndarray:
-        """q(beta_k | v, h) of the chains where they are (eq. 7): (n_chains, K)."""
+        """Return q(beta_k | v, h) of the current chains (eq. 7): (n_chains, K)."""
         sample = self._sampled()
         logits = sample.delta[-1][:, None] * self.betas + np.log(self.prior) - sample.log_z_path
         return np.exp(logits - logsumexp(logits, axis=1)[:, None])
 
     def negative_phase(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """E[v h] (n_visible, n_hidden), E[v] and E[h] of the model of the last `update`.
+        """Return E[v h] (n_visible, n_hidden), E[v] and E[h] of the model of the last `update`.
 
-        Over the chains, each with its probability of beta = 1 as weight, and with p(h | v) for h.
+        These are means over the chains, weighted by their probability of beta = 1, with E(h | v)
+        in place of h.
         """
         weights = self.conditional()[:, -1]
         visible = np.asarray(self.sample.states, np.float32)
@@ -214,14 +216,14 @@ class LogZTracker:
             raise ValueError("the tracker has no chains yet: call update(rbm) first")
         return self.sample
 
-    # watching a training -------------------------------------------------------------------
+    # monitoring a training run -------------------------------------------------------------
 
     def monitor(self, **data):
-        """A ``monitor`` of `train`: log Z, and the mean log-likelihood of each of ``data``.
+        """Return a ``monitor`` for `train`: log Z and the mean log-likelihood of each data set.
 
-        ``tracker.monitor(train=x, validation=y)`` gives a function of the model whose results are
-        "log_z", "log_z_error", "train" and "validation" (nats). A model at which the chains are
-        not yet is first given an `update`: so any training can be followed.
+        ``tracker.monitor(train=x, validation=y)`` returns a function of the model. Its results
+        include "log_z", "log_z_error", "train" and "validation" (nats). The function calls `update`
+        first if the model has changed, so it serves any training method.
         """
         data = {name: checks.states(name, rows, Binary(self.base)) for name, rows in data.items()}
 

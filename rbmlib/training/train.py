@@ -21,7 +21,7 @@ from .cd import CompiledDivergence, ContrastiveDivergence, Tempered
 from .loop import TrainingResult
 from .tracking import LogZTracker
 
-# by name; whoever has another enters it here
+# by name; a new method is entered here
 METHODS: dict[str, type[ContrastiveDivergence]] = {"cd": CompiledDivergence}
 METHODS |= {"pcd": CompiledDivergence, "tempered": Tempered}
 
@@ -49,46 +49,46 @@ def train(
     Parameters
     ----------
     data : array (n_samples, n_visible), or generator of such arrays
-        Zeros and ones; states of the visible layer of ``start`` where that is of another kind.
-        A generator is asked for rows as they are needed, ``batch_size`` at a time whatever the size
-        of its own. Their order is its own, so the same bits need the same order beside the same
-        ``rng``. The first rows stand for the data where visible biases start, and in looks.
+        Zeros and ones, or states of the visible layer of ``start``. The rows of a generator are
+        used in the given order, ``batch_size`` at a time, whatever the size of its arrays. The
+        first batch then determines the visible biases at the start and is used in evaluations.
     n_hidden : int
+        Number of hidden units.
     method : {"cd", "pcd", "tempered"}
-        Where the negative phase starts: at the mini-batch, or where it ended last time; or the
-        chains of ``tracker``, with its number of sweeps.
+        Where the chains of the negative phase start: "cd" at the mini-batch, "pcd" where the last
+        update ended. "tempered" uses the chains of ``tracker`` and its number of sweeps.
     n_sweeps : int
-        Gibbs sweeps an update (the k of CD-k).
+        Gibbs sweeps for each update (the k of CD-k).
     n_updates, batch_size : int
-        Mini-batches, drawn epoch by epoch without replacement; of at most 255 rows unless the
-        method is "tempered".
+        Number and size of the mini-batches, which are drawn epoch by epoch without replacement. A
+        batch has at most 255 rows unless the method is "tempered".
     learning_rate : float or array (n_updates,)
-        Constant, or one rate an update.
+        A constant, or one rate for each update.
     momentum, weight_decay : float
-        Decay acts on the weights, not on the biases.
+        Weight decay does not act on the biases.
     rng : int, Generator or None
     start : RBM, optional
-        The model to go on from; small random weights by default. One whose layers are not both of
-        bits is trained in NumPy, biases and weights alone.
+        The initial model. By default, it has small random weights. A model without two layers of
+        bits is trained in NumPy; training changes only its weights and biases.
     tracker : LogZTracker, optional
-        Of tempered training. ``tracker.monitor(...)`` serves any method.
+        Required by tempered training; ``tracker.monitor(...)`` serves any method.
     monitor_every : int or None
-        Updates between two looks at the model; None: ten looks, or fewer where sums over
-        states of hidden units would take longer than training. Each records the reconstruction
-        error of the first 1,000 rows, and with at most 20 hidden units the exact mean
-        log-likelihood (nats) of the first 10,000. The line of progress shows the last one; with a
-        monitor of ``tracker``, its "train" and "validation".
+        Updates between two evaluations. By default there are ten evaluations, or fewer if exact
+        sums over hidden states would take longer than training. An evaluation records the
+        reconstruction error of the first 1,000 rows and, with at most 20 hidden units, the exact
+        mean log-likelihood (nats) of the first 10,000 rows. The progress bar shows the last values.
     monitor : function, optional
-        ``monitor(rbm)`` -> dict of numbers, recorded at each look, or None: with ``kept = []``
-        and ``monitor=kept.append`` the models of all looks are collected.
+        ``monitor(rbm)`` returns a dict of numbers to record at each evaluation, or None. For
+        example, ``monitor=kept.append`` with a list ``kept`` collects the models.
     patience : int, optional
-        Early stopping: stop after so many looks in a row without a new maximum of "validation",
-        which the monitor reports, and return the model of that maximum. (A tracker is then some
-        looks further: log Z of the model returned is in the history.)
+        Early stopping: stop after this many consecutive evaluations without a new maximum of
+        "validation", which the monitor must report, and return the model of the maximum. The
+        history holds log Z of this model; the tracker has moved on.
 
     Returns
     -------
     TrainingResult
+        The trained ``rbm``, its ``history``, ``settings`` and ``seconds``.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def train(
         layer = None if start is None else start.visible
         batches = loop.stream(data, settings["batch_size"], layer)
         data = next(batches)
-        batches = itertools.chain([data, data], batches)  # where chains start, and a first batch
+        batches = itertools.chain([data, data], batches)  # for the chains, then the first update
     if start is None:
         shape = checks.numeric("data", data, "(n_samples, n_visible)").shape
         if len(shape) != 2:
@@ -133,7 +133,7 @@ def train(
 
 
 def _of_method(settings: dict, tracker) -> dict[str, Any]:
-    """What the tracker decides, if the method has one."""
+    """Return the settings that the tracker determines; check tracker and batch size."""
     tempered = issubclass(METHODS[settings["method"]], Tempered)
     if not isinstance(tracker, LogZTracker if tempered else type(None)):
         meaning = "a LogZTracker with method='tempered', and None with others"
@@ -147,7 +147,7 @@ def _of_method(settings: dict, tracker) -> dict[str, Any]:
 
 
 def _learner(data, settings: dict, start: RBM | None, rng, batches, tracker):
-    """The one that these layers and this method take."""
+    """Return the learner for these layers and this method."""
     shape, kind = (data.shape[1], settings["n_hidden"]), METHODS[settings["method"]]
     weights = rng.normal(scale=0.01, size=shape)
     if start is None:
