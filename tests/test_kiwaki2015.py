@@ -172,7 +172,7 @@ def test_a_mean_falls_with_the_ess_and_z_falls_faster():
 
 def test_pilot_cost():
     main = {"n_chains": 1000, "n_temperatures": 100_000}
-    assert "0.1% of the chain-steps" in theory.pilot_cost(main).ours
+    assert "0.1% of the steps" in theory.pilot_cost(main).ours
     assert theory.pilot_cost(main | {"n_temperatures": 1000}).outcome == CONTRADICTED
 
 
