@@ -70,7 +70,7 @@ def truth(path) -> float:
     return target.log_z if known else rl.exact(target).log_z
 
 
-# runs of a block, many at once where chains are independent ------------------------------------
+# runs of a block, many at once if chains are independent ---------------------------------------
 
 
 class Run(NamedTuple):
@@ -215,7 +215,7 @@ BASES["site frequencies"] = lambda rbm: rl.base_rate(
 )  # of the WW domain
 
 LADDER, FINE = rl.schedules.linear(30), rl.schedules.linear(1000)  # of tempering, of annealing
-FAR = 1e4  # a bias by which a unit is off, or on, for certain
+FAR = 1e4  # a bias that surely turns a unit off, or on
 
 
 LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
@@ -266,7 +266,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
         layer = hidden.with_(bias=np.append(hidden.bias[:-1], b))
         return rl.RBM(visible, layer, weights)
 
-    if hidden.values is None:  # no state of it is off: the pattern is what is nearer to it
+    if hidden.values is None:  # no state is off: the pattern is the set of nearer states
         every = states(visible, np.arange(int(n_states(visible))))
         near = every @ column > (pattern + mean) @ column / 2
 
@@ -274,7 +274,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
             log_p = biased(b).log_density(every)
             return logsumexp(log_p[near]) - logsumexp(log_p[~near])
 
-        without = log_odds(-100.0)  # the pattern; where that is more than the share, it is doubled
+        without = log_odds(-100.0)  # odds without the unit, doubled if above the target
         odds = odds if odds > without else without + np.log(2)
         return biased(brentq(lambda b: log_odds(b) - odds, -100.0, 100.0))
     step = 1 + isinstance(hidden, rl.Spin)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor

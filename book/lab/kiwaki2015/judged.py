@@ -87,7 +87,8 @@ def highest_ess(runs) -> Verdict:
     each = listed(f"{x:.0f} on {papers_name(m)}" for m, x in ours.items())
     verdict = depends(UNSTATED, cases).said(
         f"The ESS of VAROPT0.009 from the base rate is {each}.",
-        f"Over all trained models, VAROPT0.009 has a larger ESS than LINEAR {listed(counts)}.",
+        "With seven more training runs, VAROPT0.009 has a larger ESS than LINEAR "
+        f"{listed(counts)}.",
         "pcd_20, cd1_20, cd25_20 and seven more training runs",
     )
     price = "nine training runs of each model would settle the claim (6.5 h on two cores)"

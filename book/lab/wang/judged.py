@@ -347,7 +347,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
     said = " ".join(map(errors, FEW))
     found = over(cases, said, "N, Tlimit and the base of AIS")
     why = "At Tlimit = 0.01, some readings of RTS are as accurate as AIS from the base rate on h10."
-    return found.said(words=why, models="h10 and h20, the report's own")
+    return found.said(words=why, models="h10 and h20, the report's own models")
 
 
 def sams_local(runs: Stored) -> Verdict:
