@@ -3,7 +3,7 @@
 A claim allows a region for an effect: above 0, between two sizes, or within a margin around no
 difference. Our repeats give an interval of the effect. The claim is reproduced if the interval lies
 in the region, contradicted if it lies outside, and open if it overlaps both. An open verdict states
-which effect would have been detected. A verdict is false only if the interval misses the truth,
+the smallest detectable effect. A verdict is false only if the interval misses the truth,
 with a probability of at most ``alpha``. Two numbers count as alike if the interval lies within a
 margin that is stated beforehand, with a reason.
 
@@ -156,7 +156,7 @@ def compare(a, sign: str, b) -> Comparison:
         raise ValueError(f"sign is {sign!r}: expected one of {', '.join(signs)}")
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if not x.size or not y.size:
-        raise ValueError("a or b is empty: expected numbers, because all of none always holds")
+        raise ValueError("a or b is empty: expected numbers, or any comparison would hold")
     said = [
         f"{v.min():.4g}" if v.min() == v.max() else f"{v.min():.4g} to {v.max():.4g}"
         for v in (x, y)
@@ -187,8 +187,8 @@ def printed_value(
 ) -> Verdict:  # fmt: skip
     """Our value against a printed number: the effect is ours minus printed.
 
-    The claim is contradicted if the interval excludes 0, and reproduced if it lies within a margin.
-    The margin comes from the printed spread. For a mean of ``printed_n`` runs with a printed
+    The claim is reproduced if the interval lies within a margin. Otherwise, it is contradicted if
+    the interval excludes 0. The margin comes from the printed spread. For a mean of ``printed_n`` runs with a printed
     variance, it is the smallest difference that equally many other runs would detect with
     probability `POWER` (6.9 printed standard errors for 20 runs). With a smaller margin, 20 runs
     could never agree with 20 others. For a printed standard error, it is the smallest difference
