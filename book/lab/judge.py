@@ -188,12 +188,13 @@ def printed_value(
     """Our value against a printed number: the effect is ours minus printed.
 
     The claim is reproduced if the interval lies within a margin. Otherwise, it is contradicted if
-    the interval excludes 0. The margin comes from the printed spread. For a mean of ``printed_n`` runs with a printed
-    variance, it is the smallest difference that equally many other runs would detect with
-    probability `POWER` (6.9 printed standard errors for 20 runs). With a smaller margin, 20 runs
-    could never agree with 20 others. For a printed standard error, it is the smallest difference
-    that this error resolves (4.6 standard errors). Half a unit of the last printed digit is added.
-    The interval includes the printed spread. If this spread is wide, no number of our runs decides.
+    the interval excludes 0. The margin comes from the printed spread. For a mean of ``printed_n``
+    runs with a printed variance, it is the smallest difference that equally many other runs would
+    detect with probability `POWER` (6.9 printed standard errors for 20 runs). With a smaller
+    margin, 20 runs could never agree with 20 others. For a printed standard error, it is the
+    smallest difference that this error resolves (4.6 standard errors). Half a unit of the last
+    printed digit is added. The interval includes the printed spread. If this spread is wide, no
+    number of our runs decides.
 
     ``printed`` is the number as printed ("10.00"), by default that of the claim.
     """
