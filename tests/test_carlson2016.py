@@ -174,7 +174,7 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "If RTS starts from a pilot, the RMSE over that of RTS at equal sweeps is 5.00"
+        "If RTS starts from a pilot, the RMSE divided by that of RTS at equal sweeps is 5.00"
     )
 
 

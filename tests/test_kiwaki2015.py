@@ -172,7 +172,7 @@ def test_a_mean_falls_with_the_ess_and_z_falls_faster():
 
 def test_pilot_cost():
     main = {"n_chains": 1000, "n_temperatures": 100_000}
-    assert "0.1% of the chain-steps" in theory.pilot_cost(main).ours
+    assert "0.1% of the steps" in theory.pilot_cost(main).ours
     assert theory.pilot_cost(main | {"n_temperatures": 1000}).outcome == CONTRADICTED
 
 
@@ -248,7 +248,7 @@ def test_the_highest_ess_of_a_table():
     assert highest(*even, *three(base="own biases", varopt={"ess": 800.0})).outcome == DEPENDS
     assert highest(*even).outcome == OPEN  # contradicted on one model alone
     full = three(ess=980.0, varopt={"ess": 990.0})
-    assert any("already have 95%" in part[3] for part in highest(*full).parts)
+    assert any("already has 95%" in part[3] for part in highest(*full).parts)
     no_gms13 = [r for r in three(varopt={"ess": 800.0}) if r["schedule"] != "gms13"]
     assert highest(*no_gms13).outcome == OPEN
 
@@ -315,7 +315,7 @@ def test_gains_with_500_units():
     assert gains(1.1, 1.3).outcome == CONTRADICTED
     assert gains(1.3, 1.1, own=(1.1, 1.3)).outcome == DEPENDS
     assert gains(1.3, 1.299).outcome == CONTRADICTED  # by less than the pilot costs
-    assert "1.30 with 20 units and 1.10 with 500" in gains(1.3, 1.1).ours
+    assert "1.30 with 20 hidden units and 1.10 with 500" in gains(1.3, 1.1).ours
 
 
 def test_schedules_at_the_ceiling_decide_nothing():

@@ -241,7 +241,7 @@ def test_a_sentence_over_readings_and_models():
     assert turn.note.startswith("on N: of 2 readings, 1 agrees")
     many = wang.over({f"x{i}": yes if i < 9 else no for i in range(20)}, "ours")
     assert [part[0] for part in many.parts] == [f"x{i}" for i in (*range(6), *range(9, 15))]
-    assert "12 of 20 cases are listed. Of all cases: 9 reproduced, 11 contradicted" in card(many)
+    assert "12 of 20 cases are listed. All cases: 9 reproduced, 11 contradicted." in card(many)
 
 
 # ------------------------------------------------------------------ seconds

@@ -1,4 +1,4 @@
-"""What only the chapters of the book need: parameters, stored tables, verdicts, plots, tasks."""
+"""Code for the chapters of the book: parameters, stored tables, verdicts, plots and tasks."""
 
 from . import training  # noqa: F401  (which registers methods)
 from .live import checked_parameters, colophon, live_model, noted_warnings

@@ -1,4 +1,4 @@
-"""``python -m rbmbook run SWEEP``, the table of a sweep; ``bench FILE``, answers judged."""
+"""``python -m rbmbook``: ``run SWEEP`` computes a table, ``bench FILE`` judges answers."""
 
 import argparse
 import os
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.showwarning = lambda message, *_, **__: _complain(f"warning: {message}")
     try:
         return options.do(options)
-    except BrokenPipeError:  # whoever read the output has seen enough
+    except BrokenPipeError:  # the reader of the output has closed it
         return 128 + signal.SIGPIPE
     except WRONG as error:
         _complain(f"error: {' '.join(str(error).split())}")
@@ -63,36 +63,36 @@ def _complain(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    told = {"allow_abbrev": False}  # a misspelt option is refused, not guessed
+    told = {"allow_abbrev": False}  # refuse misspelt options
     parser = argparse.ArgumentParser("python -m rbmbook", description="Tables of the book.", **told)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    what = "compute the table of a sweep, or what is missing of it"
-    more = "It can be stopped at any time: the same command goes on where it was."
+    what = "compute the table of a sweep, or its missing rows"
+    more = "It can be stopped at any time; the same command resumes it."
     about = f"{what}. {more} {main.__doc__}"
     run = commands.add_parser("run", help=what, description=about, **told)
     say = run.add_argument
     say("sweep", metavar="SWEEP", help="a name in book/scales, or a YAML file of your own")
     on = run.add_mutually_exclusive_group().add_argument
-    on("--scheduler", metavar="tcp://HOST:PORT", help="Dask's; default: workers on this machine")
-    on("--workers", type=int, metavar="N", help="here; default: one a processor; 0: a thread")
-    say("--store", metavar="FILE", help="where results are kept; default: beside the table")
-    say("--folder", help="where the table goes; default: as the sweep says")
+    on("--scheduler", metavar="tcp://HOST:PORT", help="of Dask; default: workers on this machine")
+    on("--workers", type=int, metavar="N", help="here; default: one per processor; 0: a thread")
+    say("--store", metavar="FILE", help="for results; default: beside the table")
+    say("--folder", help="for the table; default: that of the sweep")
     how = "in every grid that names the setting: n_chains=100, 'seed=[0, 1]'; needs --folder"
     say("--set", action="append", default=[], metavar="NAME=VALUE", help=how)
-    say("--dry-run", action="store_true", help="say how much there is to do")
+    say("--dry-run", action="store_true", help="print only the number of missing rows")
     run.set_defaults(do=_run)
     judge = commands.add_parser(
-        "bench", help="judge answers, of any program, on models of known log Z",
+        "bench", help="judge answers by any program on models with known log Z",
         description=bench.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, **told,
     )  # fmt: skip
     judge.add_argument("answers", metavar="FILE", help="a CSV of name,log_z,std_error,trusted")
-    judge.add_argument("--index", metavar="FILE", help="of other models; default: data/bench")
+    judge.add_argument("--index", metavar="FILE", help="list of models; default: data/bench")
     judge.set_defaults(do=_bench)
     return parser
 
 
 def _stop(*_) -> None:
-    """At Ctrl-C, without a word of the libraries; worker processes of our own end with this one."""
+    """Stop at Ctrl-C without messages of libraries; our own worker processes end, too."""
     _complain("stopped: what is finished is stored; the same command goes on")
     os._exit(128 + signal.SIGINT)
 

@@ -1,10 +1,10 @@
-"""Judge a table of answers, of any program, on models whose log Z is known.
+"""Judge a table of answers by any program on models with known log Z.
 
-An answer is *trusted* if its program says so. A trusted one is *wrong*, a false assurance, if it is
-off by more than four of its own standard errors and by more than .05 nats. *Coverage* is the share
-of trusted answers within 1.96 of their standard errors, *spread* the root mean square of errors in
-standard errors, which is 1 where error bars are right. Shares have 95% intervals (Clopper and
-Pearson 1934).
+An answer is *trusted* if its program says so. A trusted answer is *wrong* (a false assurance) if
+its error exceeds four of its own standard errors and 0.05 nats. *Coverage* is the share of trusted
+answers within 1.96 of their standard errors. *Spread* is the root mean square of errors in units of
+standard errors, which is 1 if error bars are right. Shares have 95% intervals (Clopper and Pearson
+1934).
 """
 
 import math
@@ -34,12 +34,12 @@ YES, NO = {"1", "true", "yes"}, {"0", "false", "no"}
 
 class Answer(NamedTuple):
     log_z: float
-    std_error: float  # NaN: no error bar
+    std_error: float  # NaN without an error bar
     trusted: bool
 
 
 class Score(NamedTuple):
-    """Of one family, or of all."""
+    """Counts and errors of one family, or of all."""
 
     models: int
     answers: int
@@ -51,14 +51,14 @@ class Score(NamedTuple):
 
 
 def read_index(file: Path | None = None) -> dict[str, tuple[str, float]]:
-    """Family and log Z of each model by its name; by default of those in data/bench."""
+    """Family and log Z of each model by name; by default, of the models in data/bench."""
     path = datasets.committed("bench/index.csv") if file is None else Path(file)
     rows = _rows(path, ("name", "family", "log_z"))
     return {row.name: (row.family, float(row.log_z)) for row in rows.itertuples(index=False)}
 
 
 def model(name: str, file: Path | None = None) -> RBM:
-    """The model of this name of an archive; by default of data/bench."""
+    """A model from an archive, by default that of data/bench."""
     archive = file or datasets.committed("bench/models.zip")
     with ZipFile(archive) as models, TemporaryDirectory() as folder:
         return RBM.load(models.extract(f"{name}.npz", folder))
@@ -96,7 +96,7 @@ def _rows(path: Path, columns) -> pd.DataFrame:
 
 
 def scores(answers: dict[str, Answer], index) -> dict[str, Score]:
-    """By family, and "all": a table that leaves models out is refused."""
+    """Scores by family and for "all"; a table that leaves models out is refused."""
     if unknown := [name for name in answers if name not in index]:
         raise ValueError(f"{unknown[0]!r} is no model of the bench: expected names of its index")
     if missing := [name for name in index if name not in answers]:
@@ -114,7 +114,7 @@ def _score(names, answers, index) -> Score:
     held = [(abs(a.log_z - log_z), a.std_error) for a, log_z in given if a.trusted]
     off, error = np.reshape(held, (-1, 2)).T
     wrong = ~((off <= NATS) | (off <= ERRORS * error))
-    # rounding of values that have no error bar because they are exact
+    # allow for rounding of exact values, which have no error bar
     covered = (off <= np.maximum(Z95 * error, 1e-6)) & (error >= 0)
     with_bar = error > 0
     z = off[with_bar] / error[with_bar]
@@ -125,14 +125,14 @@ def _score(names, answers, index) -> Score:
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
-    """95% intervals of shares of which ``k`` of ``n`` were seen."""
+    """95% intervals of shares, from ``k`` of ``n`` cases."""
     k, n = np.asarray(k, float), np.asarray(n, float)
     low = np.where(k == 0, 0.0, betaincinv(np.maximum(k, 1), n - k + 1, 0.025))
     high = np.where(k == n, 1.0, betaincinv(k + 1, np.maximum(n - k, 1), 0.975))
     return low, high
 
 
-# what a page shows of answers ---------------------------------------------------------------
+# answers on a page --------------------------------------------------------------------------
 
 
 def _tables(files: dict[str, str]) -> dict[str, Path]:
@@ -145,7 +145,7 @@ def committed() -> tuple[dict[str, Path], dict]:
 
 
 def held_out() -> tuple[dict[str, Path], dict]:
-    """The same of models by seed 1, on which nothing was tuned."""
+    """The same for the models with seed 1, on which nothing was tuned."""
     return _tables(HELD_OUT), read_index(datasets.committed("bench/held_out.csv"))
 
 
@@ -154,7 +154,7 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
 
 
 def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str]:
-    """Of a table of programs; shares are of the trusted answers.
+    """A row of a table of programs; shares are of the trusted answers.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str
 
 
 def programs(tables: dict[str, Path], models: dict):
-    """A row a program: all families together; median seconds of the models that it answered."""
+    """One row per program for all families, with median seconds of the answered models."""
     found, rows = of_programs(tables, models), []
     for name, file in tables.items():
         answered = pd.read_csv(file).dropna(subset="log_z")
@@ -185,14 +185,14 @@ def programs(tables: dict[str, Path], models: dict):
 
 
 def by_family(found: dict[str, dict[str, Score]]):
-    """A grid, family by program: trusted answers, and on red how many of them are wrong."""
+    """A grid of families by programs: trusted answers and, on red, how many are wrong."""
     import matplotlib.pyplot as plt
 
     from .plots import PHONE, RED
 
     families = [family for family in next(iter(found.values())) if family != "all"]
     families.sort(key=lambda f: -sum(of[f].wrong for of in found.values()))
-    width = min(PHONE, 1.5 + 0.5 * len(found))  # on a phone, too, as high as its rows need
+    width = min(PHONE, 1.5 + 0.5 * len(found))  # narrow enough for a phone
     _, ax = plt.subplots(figsize=(width, 1.0 + 0.26 * len(families)))
     for x, of in enumerate(found.values()):
         for y, family in enumerate(families):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from rbmlib import datasets
 
-# What each source is called, what it is about, and its notebook in book/check.
+# Name and subject of each source, and its notebook in book/check.
 SOURCES = {
     "Kiwaki": ("Kiwaki 2015", "optimal annealing schedules", "kiwaki2015"),
     "Carlson": ("Carlson et al. 2016", "Rao-Blackwellized tempered sampling", "carlson2016"),
@@ -22,16 +22,16 @@ COURSE_REPORT = "Wang"  # its claims are counted apart from those of the three p
 
 
 class Claim(NamedTuple):
-    """A result that the authors would list, or that a reader would check."""
+    """A result that the authors would list or a reader would check."""
 
-    name: str  # short, unique: verdicts refer to it, and it is the anchor in the notebook
+    name: str  # short and unique; used by verdicts and as the anchor in the notebook
     source: str  # one of `SOURCES`
     place: str  # table, figure, section
     claim: str  # in words
-    printed: str  # the number or the words, as they are printed
-    measure: str  # by what it is judged
+    printed: str  # the number or the words as printed
+    measure: str  # the quantity that is judged
     open: str = ""  # what the source does not state
-    old: str = ""  # names that this claim had, with blanks between: their addresses still work
+    old: str = ""  # former names, separated by blanks; their addresses still work
 
 
 @cache
@@ -46,7 +46,7 @@ def claims() -> dict[str, Claim]:
 
 
 def claim(name: str) -> Claim:
-    """The claim of this name; ValueError, with the names that come close, if there is none."""
+    """The claim of this name; raises ValueError with similar names if there is none."""
     if name not in claims():
         close = ", ".join(difflib.get_close_matches(str(name), claims(), n=3)) or "none is close"
         raise ValueError(f"name is {name!r}: expected one of data/published/claims.csv ({close})")
@@ -54,7 +54,7 @@ def claim(name: str) -> Claim:
 
 
 def printed_number(name: str, printed=None) -> tuple[float, float]:
-    """A printed number, that of the claim or one given, and half a unit of its last digit."""
+    """The printed number of the claim, or a given one, and half a unit of its last digit."""
     text = claim(name).printed if printed is None else str(printed)
     try:
         value = float(text)
@@ -69,7 +69,7 @@ def printed_number(name: str, printed=None) -> tuple[float, float]:
 
 
 def notebooks(folder: Path) -> list[Path]:
-    """Notebooks of the book in a folder and those below, without tools, drafts and checkpoints."""
+    """Notebooks in a folder and its subfolders, without tools, drafts and checkpoints."""
     return sorted(
         path
         for path in folder.rglob("*.ipynb")
@@ -79,15 +79,15 @@ def notebooks(folder: Path) -> list[Path]:
 
 
 def name_of(notebook: Path, folder: Path) -> str:
-    """As links call it: learn/03_ais."""
+    """Name of a notebook in links, such as learn/03_ais."""
     return notebook.relative_to(folder).with_suffix("").as_posix()
 
 
 def short(notebook: str | Path) -> str:
-    """Its name without folder and number, as lists and other files about it have it: ais."""
+    """Name of a notebook without folder and number, such as ais."""
     return re.sub(r"^\d\d_", "", Path(notebook).stem)
 
 
 def by_name(folder: Path) -> dict[str, str]:
-    """What links call every notebook, by its short name."""
+    """Names of all notebooks in links, by short name."""
     return {short(path): name_of(path, folder) for path in notebooks(folder)}

@@ -1,7 +1,7 @@
-"""Images of the chapters: CIFAR-10, its files and the order of pixels; a course's digits.
+"""Images for the chapters: CIFAR-10 and the binarised digits of a course.
 
-A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in CIFAR's own order: all red
-values row by row from the top left corner, then all green ones, then all blue ones.
+A picture of 32 x 32 colour pixels is a vector of 3,072 bytes in the order of CIFAR: all red values
+row by row from the top left corner, then all green values, then all blue values.
 """
 
 import functools
@@ -24,7 +24,7 @@ CIFAR10 = Remote(
     sha256="c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
 )
 
-# SHA-256 of the files in CIFAR-10's archive, which may also lie in CIFAR_FOLDER, unpacked.
+# SHA-256 of the files in CIFAR-10's archive, which may also be in CIFAR_FOLDER, unpacked.
 CIFAR_FOLDER = "cifar-10-batches-bin"
 CIFAR_BATCHES = {
     "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
@@ -41,11 +41,11 @@ CIFAR_NAMES = (
 
 @functools.cache
 def load_cifar10(full: bool = False) -> Dataset:
-    """CIFAR-10, bytes (n, 3072), which `cifar10_scale` standardises.
+    """CIFAR-10 as bytes (n, 3072), which `cifar10_scale` standardises.
 
-    A committed subset, the first 200 training and the first 50 test images of each class; with
-    ``full`` 50,000 and 10,000 images (180 MB), from the archive of its binary version or from its
-    six files in the folder "cifar-10-batches-bin" of ``$RBMLIB_DATA`` or the cache folder.
+    By default, a committed subset of the first 200 training images and 50 test images of each
+    class. With ``full``, 50,000 and 10,000 images (180 MB), from the archive of the binary version
+    or its six files in the folder "cifar-10-batches-bin" of ``$RBMLIB_DATA`` or the cache folder.
     """
     if full:
         batches = [read_cifar_batch(content) for content in _cifar_batches()]
@@ -63,7 +63,7 @@ def load_cifar10(full: bool = False) -> Dataset:
 
 
 class Standardisation(NamedTuple):
-    """Of each pixel by its mean and standard deviation in the training images (Li et al., 4.2)."""
+    """Standardise each pixel by its mean and deviation in the training images (Li et al., 4.2)."""
 
     mean: np.ndarray  # (n_pixels,)
     std: np.ndarray
@@ -78,13 +78,13 @@ class Standardisation(NamedTuple):
 
 @functools.cache
 def cifar10_scale() -> Standardisation:
-    """The standardisation of all 50,000 training images, with which models were trained."""
+    """The standardisation by all 50,000 training images, used to train the models."""
     with np.load(committed("cifar10/scale.npz"), allow_pickle=False) as file:
         return Standardisation(file["mean"], file["std"])
 
 
 def _cifar_batches() -> list[bytes]:
-    """The six files of CIFAR-10, unpacked ones before the archive."""
+    """The six files of CIFAR-10, unpacked or else from the archive."""
     found = [
         find(Remote(f"{CIFAR_FOLDER}/{name}", CIFAR10.url, digest))
         for name, digest in CIFAR_BATCHES.items()
@@ -98,13 +98,13 @@ def _cifar_batches() -> list[bytes]:
 
 
 def read_cifar_batch(content: bytes) -> tuple[np.ndarray, np.ndarray]:
-    """Images (n, 3072) and labels (n,) of a file: each image is a byte of label and its pixels."""
+    """Images (n, 3072) and labels (n,) of a file; each image is a label byte and its pixels."""
     records = np.frombuffer(content, np.uint8).reshape(-1, 1 + N_PIXELS)
     return records[:, 1:], records[:, 0]
 
 
 def from_differences(coded: np.ndarray) -> np.ndarray:
-    """Images (n, 3072) of the differences that `data/make_cifar10.py` stores."""
+    """Images (n, 3072) from the differences that `data/make_cifar10.py` stores."""
     d = coded.reshape(-1, *PLANES)
     d = d.cumsum(axis=2, dtype=np.uint8).cumsum(axis=3, dtype=np.uint8)
     d[:, [0, 2]] += d[:, [1]]
@@ -115,8 +115,8 @@ def from_differences(coded: np.ndarray) -> np.ndarray:
 def load_course_test() -> np.ndarray:
     """The binarised MNIST test images published with the h models, uint8 (10000, 784).
 
-    Not those of `datasets.load_mnist`: they are shuffled, and a pixel is 1 with its grey level
-    / 255 as probability. The report takes its base rate from them.
+    They differ from those of `datasets.load_mnist`: they are shuffled, and a pixel is 1 with
+    probability grey level / 255. The base rate of the report comes from them.
     """
     from scipy.io import loadmat
 

@@ -1,19 +1,19 @@
-"""The judge of the book: what our numbers say of a claim of one of the four sources.
+"""The judge of the book: verdicts of our numbers on the claims of the four sources.
 
-A claim allows a region for an effect: above 0, between two sizes, within a margin of no
-difference. Our repeats give an interval of the effect. Where the interval lies in the region, the
-claim is reproduced; where it lies outside, contradicted; where it overlaps both, open, and the
-verdict says which effect would have been seen. So a verdict is false only if the interval misses
-the truth, which it does with a chance of at most ``alpha``. That two numbers are alike needs an
-interval within a margin that is stated beforehand, with a reason.
+A claim allows a region for an effect: above 0, between two sizes, or within a margin around no
+difference. Our repeats give an interval of the effect. The claim is reproduced if the interval lies
+in the region, contradicted if it lies outside, and open if it overlaps both. An open verdict states
+the smallest detectable effect. A verdict is false only if the interval misses the truth,
+with a probability of at most ``alpha``. Two numbers count as alike if the interval lies within a
+margin that is stated beforehand, with a reason.
 
-**Not stated.** Where the outcome turns on something that the source does not state, the claim
-*depends* (`depends`). So what the source leaves open is varied.
-**Few trainings.** A claim about training belongs to that training as well: the spread over several
-decides it (``n_trainings``), at ``alpha=FEW`` where there are few; one leaves it open.
+**Not stated.** We vary what the source leaves open. If the outcome changes with it, the claim
+*depends* on it (`depends`).
+**Few training runs.** A claim about training must hold for other training runs. The spread over
+several runs (``n_trainings``) decides, at ``alpha=FEW`` if there are few; one run leaves it open.
 
-Every function takes the name of a row of ``data/published/claims.csv``, and our numbers: a list of
-independent repeats, or a `Measured` that `rbmbook.measured` makes of them.
+Every function takes the name of a row of ``data/published/claims.csv`` and our numbers, which are a
+list of independent repeats or a `Measured` from `rbmbook.measured`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .verdicts import (
 )
 
 SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}
-WIDEST = 10.0  # factor of a variance beyond which no agreement is said
+WIDEST = 10.0  # a margin of a variance above this factor shows no agreement
 
 
 class Effect(NamedTuple):
@@ -61,7 +61,7 @@ class Effect(NamedTuple):
         return self.high < low or high < self.low
 
     def in_region(self, low: float, high: float, null: float | None = None) -> str:
-        """Reproduced within the region, contradicted outside, or where ±``null`` is left out."""
+        """Reproduced within the region; contradicted outside the region, or ±``null`` if given."""
         if self.within(low, high):
             return REPRODUCED
         away = self.outside(low, high) if null is None else self.outside(-null, null)
@@ -73,13 +73,13 @@ def effect(
     matters: float | None = None, reason: str = "", unit: str = "",
     n_trainings: int | None = None, alpha: float = ALPHA,
 ) -> Verdict:  # fmt: skip
-    """A claimed direction (+1 or -1), with a claimed size or without, of differences or a ratio.
+    """A claimed direction (+1 or -1) of a difference or a ratio, with or without a claimed size.
 
-    ``size`` is what the claim allows ("a tenth": (0.05, 0.2); "more than twofold": (2, inf)); an
-    effect of the claimed sign and of another size is reproduced, with a note. ``matters`` is the
-    smallest effect that matters, a difference above 0 or a factor above 1, stated beforehand with
-    its ``reason``, which the verdict sets behind it ("..., a fifth fewer sweeps"): an interval that
-    reaches it nowhere contradicts the claim.
+    ``size`` is the range that the claim allows: (0.05, 0.2) for "a tenth", (2, inf) for "more than
+    twofold". An effect with the claimed sign but another size is reproduced, with a note.
+    ``matters`` is the smallest effect that matters, a difference above 0 or a factor above 1, which
+    is stated beforehand. The verdict quotes its ``reason`` after it ("..., a fifth fewer sweeps").
+    An interval that lies below this effect contradicts the claim.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
@@ -104,9 +104,9 @@ def effect(
 
 
 def equivalence(name: str, ours, *, margin: float, reason: str, unit: str = "") -> Verdict:
-    """ "Flat", "alike", "no gain": no effect larger than a margin, stated with its reason.
+    """A claim of no effect ("flat", "alike", "no gain"), judged with a margin and its reason.
 
-    The margin is a difference, or for a ratio a factor above 1.
+    The margin is a difference or, for a ratio, a factor above 1.
     """
     ours = _as_measured(ours)
     allowed = _margin_on(margin, reason, ours.scale)
@@ -121,8 +121,8 @@ def bound(
 ) -> Verdict:  # fmt: skip
     """A claimed bound: "within a second", "at least a tenth", "in most cases".
 
-    ``least`` is the smallest value that the effect can have, such as 0 for the size of an error.
-    The interval ends there, which changes no outcome.
+    ``least`` is the smallest possible value of the effect, such as 0 for the size of an error. The
+    interval is cut at this value, which changes no outcome.
     """
     ours = _as_measured(ours)
     if not at_least < at_most or at_least == -at_most == -math.inf:
@@ -134,7 +134,7 @@ def bound(
 
 
 class Comparison(NamedTuple):
-    """What `compare` found: whether it holds everywhere, and in words."""
+    """The result of `compare`: whether it holds everywhere, and its words."""
 
     holds: bool
     words: str
@@ -144,9 +144,9 @@ class Comparison(NamedTuple):
 
 
 def compare(a, sign: str, b) -> Comparison:
-    """Compare computed numbers or arrays, one by one ("==" but for rounding): for `statement`.
+    """Compare numbers or arrays element by element, for `statement`; "==" ignores rounding.
 
-    Not both are typed, or nothing would be judged. A number that is missing (nan) holds nowhere.
+    At least one side must be computed. A comparison with nan does not hold.
     """
     signs = {
         "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
@@ -156,7 +156,7 @@ def compare(a, sign: str, b) -> Comparison:
         raise ValueError(f"sign is {sign!r}: expected one of {', '.join(signs)}")
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if not x.size or not y.size:
-        raise ValueError("a or b is empty: expected numbers, since all of none holds whatever")
+        raise ValueError("a or b is empty: expected numbers, or any comparison would hold")
     said = [
         f"{v.min():.4g}" if v.min() == v.max() else f"{v.min():.4g} to {v.max():.4g}"
         for v in (x, y)
@@ -165,10 +165,10 @@ def compare(a, sign: str, b) -> Comparison:
 
 
 def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> Verdict:
-    """A claim that needs no statistics: an inequality, an exact computation, a count.
+    """A claim that needs no statistics: an inequality, an exact computation or a count.
 
-    ``holds`` is what `compare` found, or several joined by ``&``, so that another result gives
-    another verdict; ``reason`` says in a clause why it holds, or does not.
+    ``holds`` is the result of `compare`, or several results joined by ``&``. ``reason`` is a clause
+    that says why the claim holds or fails.
     """
     if not isinstance(holds, Comparison):
         raise TypeError(f"holds is a {type(holds).__name__}: expected what judge.compare gives")
@@ -177,7 +177,7 @@ def statement(name: str, holds: Comparison, *, reason: str, ours: str = "") -> V
 
 
 def left_open(name: str, why: str, *, ours: str = "") -> Verdict:
-    """A claim that is not decided, and why, or what would decide it."""
+    """An undecided claim; ``why`` says why, or what would decide it."""
     return _verdict(name, ours, None, OPEN, _words("why", why))
 
 
@@ -185,17 +185,18 @@ def printed_value(
     name: str, ours, *, printed: str | float | None = None, printed_error: float | None = None,
     printed_variance: float | None = None, printed_n: int | None = None, unit: str = "nats",
 ) -> Verdict:  # fmt: skip
-    """A printed number against ours: the effect is ours minus printed.
+    """Our value against a printed number: the effect is ours minus printed.
 
-    The margin is taken from the printed spread. Of a mean of so many runs of a printed variance it
-    is what as many runs beside them could have shown: the smallest difference that is seen with a
-    chance of `POWER` (6.9 printed standard errors for 20 runs). With less, 20 runs could never
-    agree with 20 others. Of a printed standard error it is what that alone resolves (4.6 of it).
-    Half a unit of the last printed digit is added. The claim is contradicted if the interval leaves
-    out 0, and reproduced if it lies within the margin. The printed spread counts in the interval:
-    if it is wide, no number of runs of ours decides.
+    The claim is reproduced if the interval lies within a margin. Otherwise, it is contradicted if
+    the interval excludes 0. The margin comes from the printed spread. For a mean of ``printed_n``
+    runs with a printed variance, it is the smallest difference that equally many other runs would
+    detect with probability `POWER` (6.9 printed standard errors for 20 runs). With a smaller
+    margin, 20 runs could never agree with 20 others. For a printed standard error, it is the
+    smallest difference that this error resolves (4.6 standard errors). Half a unit of the last
+    printed digit is added. The interval includes the printed spread. If this spread is wide, no
+    number of our runs decides.
 
-    ``printed`` is the number as it is printed ("10.00"), by default that of the claim.
+    ``printed`` is the number as printed ("10.00"), by default that of the claim.
     """
     value, rounding = printed_number(name, printed)
     ours = _as_measured(ours)
@@ -229,13 +230,12 @@ def printed_value(
 def printed_variance(
     name: str, ours, *, printed_n: int, printed: str | float | None = None, n: float | None = None
 ) -> Verdict:
-    """A printed variance of normal values against ours: the effect is ours over printed (F).
+    """Our variance against a printed variance of normal values: the effect is their ratio (F).
 
-    The margin is the factor that as many runs beside the printed ones could have shown with a
-    chance of `POWER`. If that is more than `WIDEST`, they are too few for agreement with them to
-    say anything.
+    The margin is the smallest factor that equally many other runs would detect with probability
+    `POWER`. If it exceeds `WIDEST`, the printed runs are too few to show agreement.
 
-    ``ours``: repeats, or the variance of ``n`` of them (infinity if it is computed).
+    ``ours`` has repeats, or is the variance of ``n`` repeats (infinity if it is computed).
     """
     value, rounding = printed_number(name, printed)
     number("printed", value, "a variance above 0", above=0)
@@ -246,7 +246,7 @@ def printed_variance(
     own = 1e9 if n == math.inf else n - 1
     see = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
     allowed = see * math.sqrt(4 / freedom)
-    # a printed 0.0001 may be rounded from half as much, or from half as much again
+    # a printed 0.0001 may be rounded from 0.00005 or from 0.00015
     null = math.log1p(-min(rounding / value, 1 - 1e-9)), math.log1p(rounding / value)
     shows = f"the smallest ratio that {printed_n} runs against {printed_n} would show"
     note = f"margin ×/÷ {math.exp(allowed):.3g}: {shows}"
@@ -264,7 +264,7 @@ def printed_variance(
     found = of_ratio(math.log(ours / value), own)
     outcome = outcome_of(found)
     if outcome == OPEN:
-        alone = of_ratio(found.value, own, 1e9)  # as if what is printed had no error
+        alone = of_ratio(found.value, own, 1e9)  # as if the printed value had no error
         rough = _no_run_decides(alone, lambda x: outcome_of(of_ratio(x)))
         note = f"{TOO_ROUGH}; {note}" if rough else note
     text = f"variance {ours:.3g}" + ("" if own >= 1e9 else f" of {own + 1} runs")
@@ -272,7 +272,7 @@ def printed_variance(
 
 
 def digits(name: str, ours: float, printed: str | float | None = None, unit="nats") -> Verdict:
-    """A printed number against one that is computed without error: equal to the printed digits?"""
+    """Does a number computed without error agree with the printed digits?"""
     value, rounding = printed_number(name, printed)
     off = number("ours", ours, "a number") - value
     agree = abs(off) <= rounding * (1 + 1e-9)
@@ -334,7 +334,7 @@ def _mean_of_printed(value: float, variance: float, n: int) -> Measured:
 
 
 def _no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
-    """Is the outcome, ``were_it`` of a value, open for every value in the interval of ours?"""
+    """Is the outcome ``were_it(value)`` open for every value in our interval?"""
     if not math.isfinite(ours.high - ours.low):
         return False
     return all(were_it(x) == OPEN for x in np.linspace(ours.low, ours.high, 101).tolist())
@@ -345,7 +345,7 @@ def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainin
     values, intervals, alpha = (math.nan,) * 3, 0, ALPHA
     if found is not None:
         if outcome == OPEN and not note.startswith(TOO_ROUGH):
-            least = "unknown, because repeats that are all equal show no error"
+            least = "unknown, because equal repeats show no error"
             if found.could_see < math.inf:
                 least = _amount(found.could_see, found.scale, unit)
             note = f"smallest detectable effect: {least}" + (f"; {note}" if note else "")
@@ -357,8 +357,8 @@ def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainin
         n = count("n_trainings", n_trainings)
         if n > 1 and ours.n != n:
             raise ValueError(
-                f"{name}: n_trainings is {n}, but ours is made of {ours.n:g} repeats: expected one "
-                "number a training"
+                f"{name}: n_trainings is {n}, but ours has {ours.n:g} repeats: expected one "
+                "number per training run"
             )
         outcome, note = (OPEN, ONE_TRAINING) if n == 1 else (outcome, note)
     ours = shown(ours) if isinstance(ours, Measured) else ours

@@ -1,4 +1,4 @@
-"""What a chapter begins with: checked parameters, and the model of its live part with a base."""
+"""The start of a chapter: checked parameters, and the model of its live part with a base."""
 
 import math
 import platform
@@ -21,24 +21,24 @@ from rbmlib.paths.bases import base_rate, mean_field_bias
 
 from .models import load_reference
 
-# how to read a model's file: every chapter with a parameter `model` takes these without naming them
+# Settings for reading a model's file, accepted by every chapter with a parameter `model`.
 OF_A_MODEL = ("layout", "names", "units")
 MNIST_PIXELS = 784
-CHAIN_BYTES = 8 * 8 * (784 + 500)  # eight arrays of a chain of the largest model of a chapter
-NO_THRESHOLD = -1.0  # of the parameter `threshold`: the data are zeros and ones already
-FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows of a live training
+CHAIN_BYTES = 8 * 8 * (784 + 500)  # eight arrays per chain of the largest model in a chapter
+NO_THRESHOLD = -1.0  # for the parameter `threshold`: the data are already zeros and ones
+FEW, MOST_VALIDATION, FEWEST = 100, 600, 40  # rows for a live training run
 _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 
 
 def checked_parameters(namespace: dict, **minimum: int) -> None:
     """Check the parameters of a chapter, in place, before anything is computed.
 
-    Every annotated name of the ``parameters`` cell must hold a value of its type; papermill's
-    forms of a value are understood (``1e3`` for a whole number). A name that papermill injected
-    but the chapter does not have is refused, except for `OF_A_MODEL`: papermill only logs it.
+    Every annotated name of the ``parameters`` cell must hold a value of its type. Papermill's forms
+    of a value are accepted (``1e3`` for a whole number). An injected name that the chapter does not
+    have, which papermill only logs, is refused unless it is one of `OF_A_MODEL`.
 
-    ``namespace`` is ``globals()``, in the cell after the parameters; ``minimum`` has the smallest
-    allowed values; whole numbers that are not named: 1, and 0 for seed.
+    ``namespace`` is ``globals()`` in the cell after the parameters. ``minimum`` has the smallest
+    allowed values; the default for whole numbers is 1, and 0 for seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {
@@ -57,12 +57,12 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         least = minimum.get(name, default)
         namespace[name] = _converted(name, namespace[name], kind, least)
     in_memory("n_chains", namespace.get("n_chains", 1), CHAIN_BYTES)
-    if address := namespace.get("scheduler", ""):  # or it would be found out after minutes
+    if address := namespace.get("scheduler", ""):  # otherwise, it would fail only after minutes
         check_scheduler(address)
 
 
 def how_to_read(names: dict) -> dict:
-    """What is given of `OF_A_MODEL`, for `rbmlib.load_rbm`."""
+    """The given settings among `OF_A_MODEL`, for `rbmlib.load_rbm`."""
     return {word: names[word] for word in OF_A_MODEL if word in names}
 
 
@@ -92,7 +92,7 @@ def _converted(name: str, value, kind, least: float):
 
 @contextmanager
 def refused_parameter(name: str, value):
-    """Errors inside, from a value that turned out wrong, name the parameter it came from."""
+    """Add the name and value of a parameter to errors raised inside the context."""
     try:
         yield
     except (ValueError, OSError, RuntimeError) as error:
@@ -110,7 +110,7 @@ def noted_warnings():
 
 
 def colophon() -> str:
-    """Versions that a result depends on, in one line."""
+    """One line with the versions on which a result depends."""
     return (
         f"rbmlib {__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
         f"SciPy {scipy.__version__}, numba {numba.__version__}"
@@ -118,20 +118,20 @@ def colophon() -> str:
 
 
 class LiveModel(NamedTuple):
-    """An RBM with what a chapter needs to know of it."""
+    """An RBM with what a chapter needs to know about it."""
 
     name: str  # the parameter `model`
     rbm: BernoulliRBM
     train: np.ndarray | None  # rows of zeros and ones
-    base: np.ndarray  # visible biases: the base rate of the rows, or a mean-field fit to the model
+    base: np.ndarray  # visible biases by the base rate of the rows or a mean-field fit to the model
     reference: Any  # row of `load_reference`, or None
-    is_mnist: bool  # the rows are the images of MNIST
+    is_mnist: bool  # whether the rows are the images of MNIST
 
     def sentence(self) -> str:
-        """What is estimated and from which base, for the first output of a chapter."""
+        """Model and base in one sentence, for the first output of a chapter."""
         rbm = self.rbm
         units = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
-        if self.reference is None:  # what the file of a reader does not say
+        if self.reference is None:  # a reader's file does not say this
             units += " of 0 and 1"
         start = "no data are given, so that annealing begins at a mean-field fit"
         if self.train is not None:
@@ -145,10 +145,10 @@ def live_model(
 ) -> LiveModel:
     """The model of the parameters ``model``, ``data`` and ``threshold``, checked.
 
-    ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`;
-    ``data`` a file of `rbmlib.datasets.load_rows`, or "": MNIST where it fits, else none. Values of
-    the data above the threshold become 1. Raises ValueError, naming the parameter, if the model is
-    not a `BernoulliRBM` or the data do not fit it.
+    ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`.
+    ``data`` is a file for `rbmlib.datasets.load_rows`, or "" for MNIST if it fits and no data
+    otherwise. Data above the threshold become 1. Raises ValueError, with the parameter's name, if
+    the model is not a `BernoulliRBM` or the data do not fit it.
     """
     with refused_parameter("model", model):
         rbm = datasets.load_rbm(model, **how)
@@ -166,7 +166,7 @@ def live_model(
 
 
 def _bits(data: str, threshold: float, n_visible: int | None = None, fewest: int = 1):
-    """Zeros and ones of the reader's file; None if there is none."""
+    """Zeros and ones from the reader's file; None without a file."""
     given = None if threshold == NO_THRESHOLD else threshold
     if not data:
         if given is not None:
@@ -187,14 +187,14 @@ def _bits(data: str, threshold: float, n_visible: int | None = None, fewest: int
 
 
 class LiveRows(NamedTuple):
-    """Rows of a live training that overfits: few to train, others for validation."""
+    """Rows for a live training run that overfits: few for training, others for validation."""
 
     few: np.ndarray
     validation: np.ndarray
-    words: str  # what the few are
+    words: str  # description of the few
 
     def sentence(self) -> str:
-        """For the first output of a chapter."""
+        """Description of the rows, for the first output of a chapter."""
         return (
             f"The live training run is on {self.words} ({self.few.shape[1]} columns); "
             f"{len(self.validation)} other rows are for validation."
@@ -202,7 +202,7 @@ class LiveRows(NamedTuple):
 
 
 def live_rows(data: str, threshold: float, seed: int) -> LiveRows:
-    """The reader's rows, in an order by ``seed``: half of them, or 100, to train; "": DNA."""
+    """Rows of the reader, or of DNA, in random order: half of them, at most 100, for training."""
     rows = _bits(data, threshold, fewest=FEWEST)
     if rows is None:
         dna = datasets.load_dna().train

@@ -1,10 +1,10 @@
-"""What was measured, ready to be judged: a value with its error, from independent repeats.
+"""Measurements to be judged: values with errors, from independent repeats.
 
-An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where repeats (trainings, runs
-behind an ESS, times) are so few that the wider one could decide nothing. A verdict can be false
-only if its interval misses the truth; so the expected number of false ones is at most the sum of
-the alphas, however the verdicts depend on one another. This holds for means of normal values; the
-ends of Student's interval for skewed ones miss more often (`share_of` is for zeros and ones).
+The interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` if there are so few repeats
+(training runs, runs behind an ESS, times) that the wider interval could decide nothing. A verdict
+is false only if its interval misses the truth. Therefore, the expected number of false verdicts is
+at most the sum of the alphas, whatever the dependence between verdicts. This holds for means of
+normal values; for skewed values, Student's interval misses more often (use `share_of` for shares).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from scipy.special import ndtri, stdtrit
 from rbmlib.checks import number, one_of
 from rbmlib.results import summarise_log_weights
 
-ALPHA = 0.001  # chance, at most, that the interval of one verdict misses the truth
-FEW = 0.05  # and of one that rests on few trainings
-POWER = 0.9  # an effect "could have been seen" if it would have been with this chance
+ALPHA = 0.001  # largest probability that the interval of one verdict misses the truth
+FEW = 0.05  # the same, for a verdict from few training runs
+POWER = 0.9  # an effect is detectable if it would be detected with this probability
 
 
 class Measured(NamedTuple):
@@ -28,15 +28,15 @@ class Measured(NamedTuple):
 
     value: float
     std_error: float  # 0 if the value is exact
-    freedom: float  # of the error; infinite if it is known
-    n: float  # independent repeats, of the smaller group where two are compared
+    freedom: float  # degrees of freedom of the error; infinite if the error is known
+    n: float  # number of independent repeats; of two groups, that of the smaller one
     scale: str = "linear"
 
     def interval(self, alpha: float = ALPHA) -> tuple[float, float]:
         """Student's interval of level 1 - alpha, on the scale of `value`.
 
-        Repeats that are all equal have shown no error, which does not make them exact: without
-        limits, unless the freedom is infinite.
+        Equal repeats show no error but are not exact: their interval is infinite unless the freedom
+        is infinite.
         """
         half = quantile(1 - alpha / 2, self.freedom) * self.std_error if self.std_error else 0.0
         if not self.std_error and math.isfinite(self.freedom):
@@ -44,7 +44,7 @@ class Measured(NamedTuple):
         return self.value - half, self.value + half
 
     def could_see(self, alpha: float = ALPHA) -> float:
-        """The effect whose interval would have left out 0 with a chance of `POWER`."""
+        """The effect whose interval would exclude 0 with probability `POWER`."""
         if not self.std_error:
             return math.inf if math.isfinite(self.freedom) else 0.0
         seen = quantile(1 - alpha / 2, self.freedom) + quantile(POWER, self.freedom)
@@ -52,17 +52,17 @@ class Measured(NamedTuple):
 
 
 def quantile(p: float, freedom: float) -> float:
-    """Of Student's t, or of the normal distribution for infinite freedom."""
+    """Quantile of Student's t; of the normal distribution if the freedom is infinite."""
     return float(ndtri(p) if math.isinf(freedom) else stdtrit(freedom, p))
 
 
 def measured(
     value: float, std_error: float, freedom: float = math.inf, scale: str = "linear"
 ) -> Measured:
-    """A value whose standard error comes from elsewhere, with its degrees of freedom.
+    """A value with a given standard error and its degrees of freedom.
 
-    On the scale "log", for ratios, the error is that of the logarithm. The freedom is n - 1 if the
-    error is that of n repeats, and infinite only for a known error.
+    On the scale "log", for ratios, the error is that of the logarithm. The freedom is n - 1 for an
+    error from n repeats, and infinite only for a known error.
     """
     scale = one_of("scale", scale, ("linear", "log"))
     above = 0.0 if scale == "log" else -math.inf
@@ -74,7 +74,7 @@ def measured(
 
 
 def exactly(value: float) -> Measured:
-    """A number without error: enumerated, or in closed form."""
+    """A number without error, by enumeration or in closed form."""
     return measured(value, 0.0)
 
 
@@ -87,9 +87,10 @@ def mean_of(values) -> Measured:
 def share_of(flags, alpha: float = ALPHA) -> Measured:
     """Share of independent repeats in which something happened, by Agresti and Coull.
 
-    ``z**2 / 2`` repeats of either kind are added, z the half-width of an interval in standard
-    errors, of the level at which it is judged: with the mean of zeros and ones, the chance of a
-    false verdict near 0 or 1 is far above ``alpha`` (42% for 8 repeats of a chance of 0.9).
+    ``z**2 / 2`` repeats of either kind are added, where z is the half-width, in standard errors, of
+    an interval of level 1 - alpha. With the mean of zeros and ones, the probability of a false
+    verdict near 0 or 1 would far exceed ``alpha`` (42% for 8 repeats of an event of probability
+    0.9).
     """
     x = np.asarray(flags)
     if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
@@ -101,16 +102,16 @@ def share_of(flags, alpha: float = ALPHA) -> Measured:
 
 
 def difference(a, b) -> Measured:
-    """Mean of ``a`` minus mean of ``b``, both repeats or `Measured`; Welch's freedom."""
+    """Mean of ``a`` minus mean of ``b`` (repeats or `Measured`), with Welch's freedom."""
     return minus(_as_measured("a", a), _as_measured("b", b), "linear")
 
 
 def ratio(a, b, paired: bool = False) -> Measured:
-    """Mean of ``a`` over mean of ``b``, repeats of positive numbers, on the scale "log".
+    """Mean of ``a`` divided by mean of ``b``, from repeats of positive numbers; scale "log".
 
-    Unpaired, the error of the logarithm of each mean is its relative error. ``paired``: repeat i of
-    both had what is random in common (seed, training, model), and the mean of the logarithms of the
-    single ratios is taken: a geometric mean.
+    Unpaired, the error of the logarithm of each mean is its relative error. If ``paired``, repeats
+    i of both share their randomness (seed, training run, model), and the result is the geometric
+    mean of the single ratios.
     """
     if paired:
         a, b = _pairs(_positive("a", a), _positive("b", b))
@@ -119,9 +120,9 @@ def ratio(a, b, paired: bool = False) -> Measured:
 
 
 def rmse_ratio(errors, of, paired: bool = True) -> Measured:
-    """Root mean squared error of ``errors`` over that of ``of``, on the scale "log".
+    """Root mean squared error of ``errors`` divided by that of ``of``, on the scale "log".
 
-    The error is that of the jackknife over the repeats, taken out in pairs if ``paired``.
+    The error is by a jackknife over repeats, which leaves out pairs if ``paired``.
     """
     a, b = np.square(_repeats("errors", errors)), np.square(_repeats("of", of))
     if not paired:
@@ -136,10 +137,10 @@ def rmse(errors) -> float:
 def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
 
-    Of the effective sample size, and of the variance of the log-weights (n,). Resampling cannot
-    show a weight larger than any seen, so the interval of the ESS gets too narrow as the ESS falls:
-    for 1,000 normal log-weights it covers 94% of the time at an ESS of 780, 85% at 380. That of the
-    variance covers 94% at both.
+    They are for the effective sample size and the variance of the log-weights (n,). Resampling
+    cannot give a weight larger than any observed one, and the interval of the ESS becomes too
+    narrow as the ESS falls. For 1,000 normal log-weights, it covers the truth 94% of the time at an
+    ESS of 780 and 85% at 380. The interval of the variance covers 94% at both.
     """
     log_weights = _repeats("log_weights", log_weights)
     rng, n = np.random.default_rng(rng), log_weights.size
@@ -173,7 +174,7 @@ def _log_mean(name: str, x) -> Measured:
 
 
 def _jackknifed(a: np.ndarray, b: np.ndarray) -> Measured:
-    """log sqrt(mean a / mean b), with the error of leaving out one pair at a time."""
+    """log sqrt(mean a / mean b), with the jackknife error over pairs."""
     if not (a.any() and b.any()):
         raise ValueError("errors or of are all 0: expected errors of an estimator")
     n = len(a)

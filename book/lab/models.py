@@ -1,4 +1,4 @@
-"""What the models of the book are and what is known of their log Z; models that only it needs."""
+"""The models of the book and their reference log Z, and models that only the book needs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from rbmlib import BernoulliRBM, datasets
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import logsumexp, softplus
 
-# What the authors of the published models say of them; nothing else about their training is known.
+# What the authors say about the training of the published models; nothing else is known.
 _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 
 
 def load_reference() -> dict[str, Any]:
     """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
 
-    All values are in nats. ``log_z`` is exact (``std_error`` 0), or joined from ``n_runs`` runs of
-    independent methods (`data/make_reference.py`), whose ``chi_squared`` about their mean has
+    All values are in nats. ``log_z`` is exact (``std_error`` 0) or pooled from ``n_runs`` runs of
+    independent methods (`data/make_reference.py`). Their ``chi_squared`` about the mean has
     ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
-    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
-    one as far as the reverse chains began at draws of the model. ``settled`` says that the value is
-    exact, or that runs of two methods or more, without a flag, agree (chance of their
-    ``chi_squared`` at least 0.001) with a standard error of at most 0.02 nats.
+    reverse annealing, with standard errors. In expectation, they bracket log Z, if the reverse
+    chains began at draws of the model. A value is ``settled`` if it is exact, or if unflagged runs
+    of at least two methods agree (p-value of ``chi_squared`` at least 0.001) with a standard error
+    of at most 0.02 nats.
     """
     table = pd.read_csv(datasets.committed("reference.csv"))
     return {row.model: row for row in table.itertuples(index=False, name="Reference")}
 
 
 def datasheet() -> pd.DataFrame:
-    """One row a model of the reference set, small ones first; published ones without updates."""
+    """One row per model of the reference set, small ones first; published ones without updates."""
     models = pd.DataFrame(load_reference().values()).sort_values(["n_hidden", "n_visible", "model"])
     known = models.rename(columns={"log_z": "log Z", "std_error": "s.e."})
     known["known by"] = known["exact"].map({True: "enumeration", False: "long runs"})
@@ -65,15 +65,15 @@ def _training(name: str) -> tuple[str, str, int | None]:
 
 
 def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[BernoulliRBM, float]:
-    """Two phases that no temperature joins, and log Z: all weights are equal.
+    """A model with equal weights and two phases that no temperature connects, and its log Z.
 
-    Hidden units are off while few visible ones are on, which are then fair coins; beyond a
-    threshold all hidden units go on, and each visible one is 1 with odds e^6. States between the
-    phases are rare at every temperature, by a factor that is exponential in ``n_visible``: a
-    first-order transition. Annealing and tempering stay in the phase in which they begin, and see
-    no sign of the other.
+    While few visible units are on, hidden units are off and visible units are fair coins. Beyond a
+    threshold, all hidden units are on, and each visible unit is 1 with odds e^6. States between the
+    phases are rare at every temperature, by a factor exponential in ``n_visible``: a first-order
+    transition. Annealing and tempering stay in the phase in which they begin, with no sign of the
+    other.
 
-    log Z is a sum over n, the number of visible units that are on:
+    log Z is a sum over the number n of visible units that are on:
     ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
 
     Examples
@@ -91,16 +91,15 @@ def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[Bernoulli
 
 
 def of_spins(weights, visible_bias, hidden_bias) -> rl.RBM:
-    """The model of units 0 and 1 that a model of spins is."""
+    """Convert a model of spins to units 0 and 1."""
     return rl.RBM(rl.Spin(visible_bias), rl.Spin(hidden_bias), weights).to_bits()
 
 
 def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
-    """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
+    """log Z (K,) at each beta of the geometric path from N(0, base_variance I) to a mixture.
 
-    The means of the mixture differ in the first dimension only, so the other dimensions are
-    Gaussian integrals. The first is summed on a grid, which for such a density is exact to
-    rounding.
+    The means of the mixture differ only in the first dimension, and the other dimensions are
+    Gaussian integrals. The sum over a grid in the first dimension is exact up to rounding.
     """
     s2, v2 = mixture.variance, base_variance
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))
@@ -121,12 +120,12 @@ def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.
 
 # the published RBM of the WW domain (Tubiana, Cocco & Monasson 2019) ------------------------
 
-# Potts and dReLU units. Its program, ProteinMotifRBM, wrote it by Python 2 as a pickle.
+# Potts and dReLU units, pickled by the program ProteinMotifRBM under Python 2.
 # `rbmlib.datasets.fetch` knows the SHA-256 of the file, so what is opened is that file.
 
 
 class _Object:
-    """What an object of the program holds, by name; none of its code is needed."""
+    """Attributes of an object of the program, without its code."""
 
     def __init__(self, *_):
         self.held: dict = {}
@@ -143,9 +142,9 @@ class _Reader(pickle.Unpickler):
 
 
 def ww_domain() -> rl.RBM:
-    """31 sites of 21 letters and 100 hidden units; downloaded when it is first used."""
+    """31 sites of 21 letters and 100 hidden units; downloaded at first use."""
     source, constants = datasets.fetch("ww_domain"), rl.DoubleReLU.constants
-    if source.suffix == ".npz":  # a copy, of the arrays alone
+    if source.suffix == ".npz":  # a copy with only the arrays
         with np.load(source) as file:
             arrays = dict(file)
     else:

@@ -1,4 +1,4 @@
-"""The words in which a page is written: one call a step, data in, table or figure out."""
+"""Functions of the notebooks: one call per step, from data to a table or figure."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .stored import stored_results
 from .tables import number as number
 from .verdicts import Verdict, verdict_cell
 
-FEWEST_SEQUENCES = 40  # different ones
+FEWEST_SEQUENCES = 40  # distinct sequences
 
 
 def begin(names: dict, **least: int) -> live.LiveModel | None:
     """Check the parameters of a page, set its style, and load and describe its model.
 
-    ``names`` is ``globals()``, in the cell after the parameters; ``least`` has smallest allowed
-    values. A page without a parameter ``model`` has none.
+    ``names`` is ``globals()`` in the cell after the parameters, and ``least`` has smallest allowed
+    values. Returns None if the page has no parameter ``model``.
     """
     live.checked_parameters(names, **least)
     plots.use_style()
@@ -36,7 +36,7 @@ def begin(names: dict, **least: int) -> live.LiveModel | None:
 
 
 def begin_families(names: dict, **least: int) -> None:
-    """As `begin`, of the lesson on proteins: with ``model``, ``data`` and ``alphabet``."""
+    """`begin` for the lesson on proteins, with ``model``, ``data`` and ``alphabet``."""
     live.checked_parameters(names, **least)
     plots.use_style()
     model, data, alphabet = (names[name] for name in ("model", "data", "alphabet"))
@@ -64,17 +64,17 @@ def begin_families(names: dict, **least: int) -> None:
 
 
 def stored(names: str, scheduler: str = "") -> list[pd.DataFrame]:
-    """Tables of sweeps by their names, with blanks between; each prints a line on its origin."""
+    """Tables of sweeps, given by names separated by blanks; each prints a line on its origin."""
     return [stored_results(name, scheduler) for name in names.split()]
 
 
 def published(file: str, **where) -> pd.DataFrame:
-    """Rows of ``data/published/<file>.csv`` of which ``where`` holds; all of them without it."""
+    """Rows of ``data/published/<file>.csv`` that match ``where``; by default, all rows."""
     return pick(pd.read_csv(datasets.committed(f"published/{file}.csv")), **where)
 
 
 def pick(frame: pd.DataFrame, **where) -> pd.DataFrame:
-    """Rows whose columns have these values, or one of a list of them; none is an error.
+    """Rows whose columns have these values, or one of a list; it is an error if there are none.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def pick(frame: pd.DataFrame, **where) -> pd.DataFrame:
 
 
 def one(frame: pd.DataFrame, **where) -> pd.Series:
-    """The only row of which ``where`` holds; none, or several, are an error."""
+    """The only row that matches ``where``; it is an error if there is none or more than one."""
     found = pick(frame, **where)
     if len(found) != 1:
         raise ValueError(f"{len(found)} rows have {where}: expected one")
@@ -101,10 +101,11 @@ def one(frame: pd.DataFrame, **where) -> pd.Series:
 
 
 def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
-    """A table with one row of each: of lines of a table, of items, of a mapping, or of groups.
+    """A table with one row per line of a table, item of a sequence or mapping, or group.
 
-    ``row`` gives a dict. It is called with a line, an item, or a name and its item; with columns
-    ``by``, blanks between, as ``row(key, ..., group)``, groups by model in the order of size.
+    ``row`` returns a dict. It is called with a line, an item, or a name and its item. With columns
+    ``by``, separated by blanks, it is called as ``row(key, ..., group)``; models are in order of
+    size.
 
     Examples
     --------
@@ -123,15 +124,15 @@ def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
 
 
 def _sizes(models: pd.Series) -> pd.Series:
-    """The number at the end of a name, as in ``pcd_20`` or h20; names without one come last."""
+    """The number at the end of a name such as ``pcd_20`` or h20; names without one come last."""
     return models.astype(str).str.extract(r"(\d+)\D*$")[0].astype(float)
 
 
 def table(frame: pd.DataFrame, caption: str, decimals: int = 3, **digits):
     """A styled table: `Verdict` as symbol and word, `Measured` with its error, gaps as a dash.
 
-    ``decimals`` are those of columns of floats; ``digits`` those of one column, or a function of a
-    value to a text.
+    ``decimals`` is for all columns of floats. ``digits`` has the decimals of one column, or a
+    function from a value to text.
     """
     cells = frame.map(_cell)
     if unknown := set(digits) - set(cells):
@@ -149,7 +150,7 @@ def _cell(x):
 
 
 def pm(found, error: float | None = None) -> str:
-    """A value with its error, as text: of two numbers, or a `Measured`.
+    """A value with its error, as text, from two numbers or a `Measured`.
 
     Examples
     --------
@@ -171,10 +172,10 @@ def over(top: Measured, bottom: Measured) -> Measured:
 
 
 def checks(sentences: Mapping[str, object]) -> None:
-    """Refuse a page whose numbers do not bear its text, and say what was checked.
+    """Raise an error if the numbers of a page contradict its text, and print what was checked.
 
-    To each sentence a truth, or an array of them that must all hold; an empty one is refused, since
-    "all of none" holds whatever the numbers are.
+    Each sentence has a truth value, or an array of truth values that must all hold. An empty array
+    is refused, because "all of none" always holds.
     """
     empty = [s for s, holds in sentences.items() if np.size(holds) == 0]
     if empty:

@@ -1,9 +1,9 @@
-"""Paths beside those of `rbmlib`: from a Gaussian with the moments of states; quick given v alone.
+"""Paths in addition to those of `rbmlib`: from a fitted Gaussian, and quick ones given v alone.
 
-For Gaussian visible units the two usual bases can lie far away: N(b, I) is narrow, and the Gaussian
-of leakiness 1 of a trained leaky RBM can have its mean far outside the data, and a log Z thousands
-of nats above the model's. A Gaussian with the mean and the covariance of the training data, or of
-states of a chain, lies where the model should.
+For Gaussian visible units, the two usual bases can be far from the model. N(b, I) is narrow. The
+Gaussian of leakiness 1 of a trained leaky RBM can have a mean far outside the data and a log Z
+thousands of nats above the model's. A Gaussian with the mean and covariance of the training data,
+or of states of a chain, is close to the model.
 """
 
 from collections.abc import Callable
@@ -23,24 +23,24 @@ from rbmlib.schedules import linear
 
 f32 = np.float32
 STEP = 0.4  # of trajectories, jittered by a fifth
-KEPT = 10  # of these sweeps of a bracket's second half one is kept, for the moments
-SHRINKS = 40  # of the bracket of a slice, at most; after them the state stays, which is exact too
+KEPT = 10  # one in so many sweeps of a bracket's second half is kept for the moments
+SHRINKS = 40  # at most, of the bracket of a slice; then the state stays, which is also exact
 
 
 class GaussianBasePath(Path):
     """The geometric path from a fitted Gaussian to a model with Gaussian visible units.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
-    (`RBM.reduced`), with m and S the mean and covariance of ``states`` there. A state holds
-    z = R^-1 (u - m), S = R R', so that the base is N(0, I); the density carries log det R, and
+    (`RBM.reduced`), where m and S are the mean and covariance of ``states``. A state holds
+    z = R^-1 (u - m) with S = R R', and the base is N(0, I). The density includes log det R, and
     log Z is that of the whole model. Transitions are elliptical slice sampling (Murray, Adams &
-    MacKay 2010) with the base as prior: exact, and with nothing to tune. In hundreds of dimensions
-    a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
-    no model has a curvature above 1 there, so one step size serves all.
+    MacKay 2010) with the base as prior, which is exact and has no parameters to tune. A slice moves
+    little in hundreds of dimensions, and ``n_leapfrog`` adds an exact Hamiltonian trajectory in u.
+    No model has a curvature above 1 in u, and one step size suits all.
 
-    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units.
-    ``reduced`` is ``rbm.reduced()`` where it is known: a singular value decomposition less.
-    ``model`` and ``span`` are the model on the span of its weights, and the way back.
+    ``states`` has shape (n_states, n_visible), with at least twice as many states as hidden units.
+    ``reduced`` is ``rbm.reduced()`` if known, which saves a singular value decomposition. The
+    attributes ``model`` and ``span`` are the model on the span of its weights, and the way back.
     """
 
     joint = True
@@ -69,7 +69,7 @@ class GaussianBasePath(Path):
         return rng.standard_normal((n_chains, len(self.mean)))
 
     def state_of(self, visible) -> np.ndarray:
-        """The states that stand for visible units (n_states, n_visible)."""
+        """The states for visible units (n_states, n_visible)."""
         return self._back(self.span.coordinates(visible))
 
     def visible_of(self, v: np.ndarray, rng=None) -> np.ndarray:
@@ -95,15 +95,15 @@ class GaussianBasePath(Path):
         return np.where((np.log(level) < -error)[:, None], self._back(place), z)
 
     def _place(self, z) -> np.ndarray:
-        """Where trajectories move: u."""
+        """The coordinates u, in which trajectories move."""
         return self.mean + z @ self._root.T
 
     def _back(self, u) -> np.ndarray:
-        """z of u."""
+        """The state z for u."""
         return np.linalg.solve(self._root, (u - self.mean).T).T
 
     def _tempered(self, beta) -> tuple[Callable, Callable]:
-        """log p of u, up to a constant, and its gradient; beta (n_chains, 1)."""
+        """log p of u, up to a constant, and its gradient; beta has shape (n_chains, 1)."""
 
         def log_p(u):
             d = u - self.mean
@@ -124,7 +124,7 @@ class GaussianBasePath(Path):
     def _on_ellipse(self, x, y) -> Callable:
         """log p*(u) - log N(z; 0, I) at z = cos(angle) x + sin(angle) y, up to a constant.
 
-        What is linear in z is computed once; an angle then costs n_hidden numbers a chain.
+        Terms linear in z are computed once; each angle then costs n_hidden numbers per chain.
         """
         (x_u, x_eta), (y_u, y_eta) = self._images(x), self._images(y)
         centre = self.model.field(self.mean[None])
@@ -151,14 +151,14 @@ class GaussianBasePath(Path):
 
 
 class SinglePrecisionBasePath(GaussianBasePath):
-    """As `GaussianBasePath`, in a third of the time with 500 hidden units.
+    """`GaussianBasePath` in a third of the time with 500 hidden units.
 
-    On the axes of the fitted covariance, S = V D V', u - m = V D^1/2 z costs no product, nor does
-    the base's precision, and the model needs the fields of z alone. Slices and trajectories compute
-    these in float32; log-densities of the path, and so the weights of AIS, are in double precision.
-    The same densities of u, and transitions of the same kind. They are exact but for rounding,
-    which changes energies by some 1e-6 nats on images of CIFAR-10. Other z stand for the same u,
-    so equal seeds lead to other states.
+    On the axes of the fitted covariance, S = V D V', neither u - m = V D^1/2 z nor the precision of
+    the base needs a matrix product, and the model needs only the fields of z. Slices and
+    trajectories compute these fields in float32. Log-densities of the path, and therefore the
+    weights of AIS, are in double precision. Densities and kinds of transitions are the same, apart
+    from rounding, which changes energies by some 1e-6 nats on images of CIFAR-10. The states z
+    differ, and equal seeds give other states.
     """
 
     def _take_covariance(self, covariance) -> None:
@@ -213,10 +213,10 @@ class SinglePrecisionBasePath(GaussianBasePath):
 
 
 def slice_angle(log_likelihood, n_chains: int, rng) -> np.ndarray:
-    """The angle on its ellipse to which each chain moves, from 0: (n_chains,).
+    """The angle (n_chains,), from 0, to which each chain moves on its ellipse.
 
-    A bracket of a whole turn about 0, whose upper end is tried first, shrinks towards 0 until the
-    likelihood is above that at 0 times a uniform draw.
+    A bracket of a whole turn around 0 shrinks towards 0 until the likelihood at a draw from it
+    exceeds that at 0 times a uniform draw. The upper end of the bracket is tried first.
     """
     uniforms, todo = rng.random((n_chains, SHRINKS + 1)), np.arange(n_chains)
     floor = np.log(uniforms[:, 0]) + log_likelihood(todo, np.zeros(n_chains))
@@ -240,14 +240,14 @@ def bracket_log_z(
 ) -> tuple[Estimate, Estimate]:  # fmt: skip
     """Anneal from the Gaussian of the model's own chains to the model, and back.
 
-    AIS bounds log Z from below, reverse AIS from above, in expectation. Both rest on the same
-    chains: mass of the model that none of them has seen is missing from both, and then the bracket
-    is too low as a whole, and likelihoods from it too high.
+    In expectation, AIS bounds log Z from below and reverse AIS bounds it from above. Both use the
+    same chains. If these miss some mass of the model, both ends are too low, and likelihoods are
+    too high.
 
-    Chains begin at ``images``, at least ``n_chains`` rows, all of which are used; every tenth state
-    of the second half of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at
-    beta = 1 follow before annealing back: `gibbs` of a leaky RBM has another law. Slices alone mix
-    so slowly in 500 dimensions that both ends can lie too low: hence ``n_leapfrog``.
+    Chains begin at all ``images``, at least ``n_chains`` rows. Every tenth state of the second half
+    of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at beta = 1 precede the
+    reverse annealing, because `gibbs` of a leaky RBM has another stationary distribution. In 500
+    dimensions, slices alone mix so slowly that both ends can be too low without ``n_leapfrog``.
     """
     rng = checks.generator(rng)
     (model, span), seen = rbm.reduced(), []
@@ -268,14 +268,14 @@ def bracket_log_z(
 
 
 class GivenVisible(rl.Polyline):
-    """As the geometric path that it is made of, for `rbmlib.simulated_tempering` given v alone.
+    """A geometric path for quick `rbmlib.simulated_tempering` with beta given v alone.
 
-    With h summed out, ``log p*_k(v)`` takes a sum over hidden units at each of K betas. On an even
-    ladder ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``, so that all betas of a unit
-    cost one exponential, and their softplus one logarithm for all units.
+    With h summed out, ``log p*_k(v)`` is a sum over hidden units at each of K betas. On an even
+    ladder, ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``. Therefore, all betas of a
+    unit cost one exponential, and their softplus costs one logarithm for all units.
 
-    Its base has no hidden biases, betas are even, and there are at most 900 hidden units: 2^900
-    times a field is still a number.
+    The base must have no hidden biases, betas must be even, and there may be at most 900 hidden
+    units, because 2^900 times a field must not overflow.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class GivenVisible(rl.Polyline):
         return self._at(v, beta)[1] if np.ndim(beta) else super().log_density_slope(v, beta)
 
     def _at(self, v, betas):
-        """Log-densities and slopes of states at all betas, (n_chains, K); kept for the same v."""
+        """Log-densities and slopes (n_chains, K) of states at all betas; cached for the same v."""
         if self._last[0] is not v:
             piece, states = self.pieces[0], v.astype(float)
             x = states @ piece.weights + piece.hidden
@@ -314,7 +314,7 @@ class GivenVisible(rl.Polyline):
 
 @numba.njit(cache=True)
 def _of_fields(x, n_betas):
-    """Sums over hidden units of softplus(beta x), and slopes; x (n_hidden, n_chains)."""
+    """Sums over hidden units of softplus(beta x), and slopes; x is (n_hidden, n_chains)."""
     n_hidden, n = x.shape
     product, below = np.ones((n_betas, n)), np.zeros((n_betas, n))
     above = np.zeros(n)

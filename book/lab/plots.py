@@ -1,12 +1,12 @@
-"""The book's figures: how methods look, and SVG that follows the page's theme, also on phones.
+"""The style of the book's figures, and SVG that follows the page's theme, also on phones.
 
-`METHOD_COLOURS` gives a method the same colour in the whole book; `method` hands it to matplotlib
-with marker and line; the table of all looks is `_LOOKS`. Colours are dark enough for a white
-ground, and methods that a colour-blind reader may take for one another differ in marker and line.
+`METHOD_COLOURS` gives a method the same colour in the whole book, and `method` adds marker and
+line. All styles are in `_LOOKS`. Colours are dark enough for a white background, and methods with
+colours that a colour-blind reader may confuse differ in marker and line.
 
-An output of a figure holds its SVG, with the variant for phones in the metadata of the SVG, where
-`book/_ext/figures.py` finds it. Beside it stands what is drawn, as a digest of all data, which a
-test of the stored notebooks compares; the text of an SVG differs between versions of matplotlib.
+The output of a figure has its SVG, with the variant for phones in the metadata of the SVG, where
+`book/_ext/figures.py` finds it. It also has a digest of the drawn data, which a test of the stored
+notebooks compares, because the text of an SVG differs between versions of matplotlib.
 """
 
 import base64
@@ -23,9 +23,9 @@ from matplotlib.gridspec import GridSpec
 DRAWN = "application/vnd.rbmlib.figure+json"
 LOOK = {"svg.fonttype": "none", "svg.hashsalt": "rbmlib", "svg.image_inline": True}
 PHONE = 4.2  # inches: 340 px of a phone show 10 pt as 11 px
-PANEL = 2.7  # inches high, where panels stand one below the other
+PANEL = 2.7  # height in inches of stacked panels
 LEGEND = 3  # columns
-MANY, DOTS = 1500, 200  # points from which on an artist is a picture, of so many dots an inch
+MANY, DOTS = 1500, 200  # points above which an artist becomes an image, and its dots per inch
 BLUE, ORANGE, GREEN, GREY, RED = "#0b5394", "#c55a11", "#2e7d32", "#5f6368", "#b3261e"
 
 # Colour, marker, line: by method, then by schedule, base and model of a path.
@@ -72,7 +72,7 @@ STYLE: Any = {
 
 
 def use_style() -> None:
-    """The book's look, for all figures that follow; in a notebook they are shown as `bundle`."""
+    """Set the book's style for all following figures; a notebook shows them by `bundle`."""
     from IPython import get_ipython
 
     plt.rcParams.update(STYLE)
@@ -85,9 +85,9 @@ def use_style() -> None:
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
-    """Colour, line, label (the name, unless given) and marker of a method, schedule or base.
+    """Colour, line, label (by default the name) and marker of a method, schedule or base.
 
-    ``markers=False`` is for a curve of many points.
+    ``markers=False`` is for curves with many points.
     """
     if name not in _LOOKS:
         raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")
@@ -97,28 +97,28 @@ def method(name: str, label: str | None = None, markers: bool = True) -> dict[st
 
 
 def truth(ax, value: float, label: str = "exact") -> None:
-    """The exact value as a dashed black line across the axes."""
+    """Draw the exact value as a dashed black line across the axes."""
     ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 
 def bundle(figure: Figure, include=None, exclude=None) -> dict:
-    """What a notebook stores of a figure: its SVG with the phone's inside, and its digest."""
+    """The stored output of a figure: its SVG, which contains that for phones, and its digest."""
     digest = drawn(figure)
     _as_pictures(figure)
     wide = _svg(figure)
     if tall(figure):
         with warnings.catch_warnings(record=True) as found:
             inside = base64.b64encode(_svg(figure).encode()).decode()
-        if not found:  # what stands beside its panels leaves some figures no room
+        if not found:  # elements beside its panels may leave no room
             wide = wide.replace("<metadata>", f"<metadata>book-tall:{inside}", 1)
     return {"image/svg+xml": wide, DRAWN: {"drawn": digest}}
 
 
 def drawn(figure: Figure) -> str:
-    """A digest of the data of all lines, bars, dots and images, in the order they are drawn.
+    """A digest of the data of all lines, bars, dots and images, in drawing order.
 
-    Numbers count to a millionth of the largest of their artist, and a zero has no sign, so that
-    rounding does not.
+    Numbers are rounded to a millionth of the largest number of their artist, and zeros have no
+    sign. Therefore, rounding errors do not change the digest.
     """
     made = hashlib.sha256()
     for ax in figure.axes:
@@ -146,7 +146,7 @@ def _data(artist) -> list:
 
 
 def _as_pictures(figure: Figure) -> None:
-    """Artists of very many points become images inside the SVG, which stays small."""
+    """Turn artists with very many points into images, which keeps the SVG small."""
     for ax in figure.axes:
         crowded = sum(len(line.get_xydata()) for line in ax.lines) > 8 * MANY
         for artist in (*ax.lines, *ax.collections):
@@ -154,22 +154,22 @@ def _as_pictures(figure: Figure) -> None:
             marks = not line or artist.get_marker() not in ("None", "", None)
             points = sum(len(values) for values in _data(artist))
             sizes = artist.get_sizes() if hasattr(artist, "get_sizes") else ()
-            own = len(sizes) > DOTS  # each dot is a path of its own
+            own = len(sizes) > DOTS  # each dot is a separate path
             if (points > MANY and marks) or (line and crowded and points > DOTS) or own:
                 artist.set_rasterized(True)
 
 
 def tall(figure: Figure) -> bool:
-    """Lay a figure out for a phone: panels one below the other. False if it is narrow already.
+    """Stack the panels of a figure for a phone; return False if the figure is left unchanged.
 
-    Panels of images stay as they are, and so do figures of very many panels.
+    Narrow figures, panels of images and figures with very many panels are left unchanged.
     """
     panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     width, height = figure.get_size_inches()
     images = any(ax.images and not ax.axison for ax in panels)
     if width <= PHONE or not panels or len(panels) > 8 or images:
         return False
-    for legend in figure.legends[:]:  # of all panels together: under them, in fewer columns
+    for legend in figure.legends[:]:  # for all panels: below them, in fewer columns
         named = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
         columns = min(legend._ncols, LEGEND)
@@ -179,7 +179,7 @@ def tall(figure: Figure) -> bool:
         return True
     _named_alike(panels)
     own = height / panels[0].get_subplotspec().get_gridspec().nrows
-    each = own if own > 2 * PANEL else PANEL  # of very many rows
+    each = own if own > 2 * PANEL else PANEL  # for very many rows
     places = GridSpec(len(panels), 1, figure=figure)
     for ax, place in zip(panels, places, strict=True):
         ax.set_subplotspec(place)
@@ -189,7 +189,7 @@ def tall(figure: Figure) -> bool:
 
 
 def _named_alike(panels) -> None:
-    """A panel without a label has that of the first of its row, or of the last of its column."""
+    """Label panels without labels like the first panel of the row or the last of the column."""
     for ax in panels:
         spec = ax.get_subplotspec()
         same_row = [p for p in panels if p.get_subplotspec().rowspan.start == spec.rowspan.start]

@@ -1,7 +1,7 @@
-"""Estimators at equal time: their errors, what a fixed precision costs, and who is first.
+"""Estimators at equal time: their errors, the cost of a fixed precision, and their ranking.
 
-`runs` joins the sweep of chapter compare with longer runs of earlier sweeps. Seconds of the sweep
-are those of the processor, pilots included; those of earlier sweeps are of one thread by the wall.
+Runs are those of the sweep of chapter compare, and longer runs of earlier sweeps. Seconds of the
+sweep are processor time, with pilots; seconds of earlier sweeps are wall time on one thread.
 """
 
 import math
@@ -19,9 +19,9 @@ from .models import load_reference
 from .tables import number
 
 PRECISION = 0.05  # nats
-LEVEL = 0.05  # chance with which an honest error bar is said to fail
-FLAGGED = 0.5  # share of flagged runs from which on a method promises nothing
-FEWEST, MANY = 5, 10  # repeats of a cell: to be ranked, to be resampled
+LEVEL = 0.05  # probability with which an honest error bar counts as failing
+FLAGGED = 0.5  # a method with this share of flagged runs, or more, does not count
+FEWEST, MANY = 5, 10  # least number of repeats for ranking, and for resampling
 N_DRAWS = 4000
 _ENDS = ("low", "high")
 CLASSES = {
@@ -50,7 +50,7 @@ _EARLIER = (  # sweep, rows, method
 
 
 def of_sweep(table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of the sweep ``compare``, read by `stored_results`, as `runs` has them."""
+    """Runs from the table of the sweep ``compare``, read by `stored_results`."""
     found = table[["model", "method", "budget", "size", "seed", "log_z", "std_error"]].copy()
     found["seconds"] = table.attrs["provenance"]["seconds"]
     found["flagged"] = ~table["converged"].astype(bool)
@@ -59,7 +59,7 @@ def of_sweep(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def earlier() -> pd.DataFrame:
-    """Longer runs of sweeps that other chapters tell of."""
+    """Longer runs of sweeps of other chapters."""
     parts = []
     for sweep, rows, method in _EARLIER:
         table = pd.read_csv(datasets.committed(f"results/{sweep}.csv"))
@@ -74,10 +74,10 @@ def earlier() -> pd.DataFrame:
 
 
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """``error`` against the reference set, whose own error is ``doubt``; which intervals held.
+    """Add ``error`` against the reference set, its standard error ``doubt``, and ``covered``.
 
-    Intervals count of runs that were not flagged: of others some are widened on purpose. They are
-    those of a difference from the reference value: half-widths are added in squares.
+    Only intervals of unflagged runs count, because some others are widened on purpose. Intervals
+    are for the difference from the reference value, and half-widths are added in squares.
     """
     reference = load_reference()
     truth = table["model"].map({name: value.log_z for name, value in reference.items()})
@@ -90,11 +90,11 @@ def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def misfit(errors, bars, shared: float = 0.0) -> float:
-    """Sum of squared errors in units of their bars: chi-squared, of as many, where the bars hold.
+    """Sum of squared errors in units of their bars, a chi-squared variable if the bars hold.
 
-    All errors are from one reference value, whose standard error is ``shared``: with C the
-    covariance matrix of the errors, ``bars^2`` on its diagonal and ``shared^2`` everywhere, it is
-    ``e C^-1 e``.
+    All errors are from one reference value with standard error ``shared``. The sum is
+    ``e C^-1 e``, where C is the covariance matrix of the errors: ``bars^2`` on the diagonal plus
+    ``shared^2`` everywhere.
 
     Examples
     --------
@@ -110,11 +110,11 @@ def misfit(errors, bars, shared: float = 0.0) -> float:
 
 
 def cells(table: pd.DataFrame) -> pd.DataFrame:
-    """One row a model, method, source and size: error, honesty, flags and seconds.
+    """One row per model, method, source and size: error, honesty, flags and seconds.
 
-    ``ratio``, errors over error bars, and ``chance``, with which honest bars show as large ones,
-    are of the runs that were not flagged. ``errors`` and ``bars`` are those of all runs, in the
-    order of their seeds.
+    ``ratio`` is errors over error bars, and ``chance`` is the probability of errors at least as
+    large if the bars are honest, both for unflagged runs. ``errors`` and ``bars`` are those of all
+    runs, in the order of their seeds.
     """
     rows = []
     keys = ["model", "method", "source", "size"]
@@ -138,18 +138,17 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def effort(errors, seconds: float) -> float:
-    """Seconds to a root mean squared error of 0.05 nat, if that falls as one over their root."""
+    """Seconds to an RMSE of 0.05 nat, if the RMSE falls as 1 / sqrt(seconds)."""
     return float(seconds * np.mean(np.square(errors)) / PRECISION**2)
 
 
 def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
-    """Of each method its longest runs on a model, whatever their errors are.
+    """The longest runs of each method on a model, with at least `FEWEST` repeats.
 
-    Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. Adds
-    ``holds``, whether the error bar does: that of runs of which fewer than half are flagged, if
-    honest bars show as large errors in more than one case of twenty. Adds ``effort``, and
-    ``floor``: the seconds of the longest shorter run whose errors, ``missed``, were above 0.05 nat,
-    below which no effort can be; those of the run itself if nothing shorter was tried.
+    They are runs of the sweep if there are any, and of earlier sweeps otherwise. Adds ``holds``:
+    fewer than half of the runs are flagged, and honest bars show errors as large in at least one
+    case of twenty. Adds ``effort``, which is at least ``floor``: the seconds of the longest shorter
+    run with errors (``missed``) above 0.05 nat, or of the run itself if nothing shorter was tried.
     """
     rows = []
     of_model = table[(table["model"] == model) & (table["n"] >= FEWEST)]
@@ -170,12 +169,12 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
 
 
 class _Draws:
-    """Mean squares that may stand behind those of a few runs.
+    """Random expected squared errors that agree with those of a few runs.
 
-    Runs are drawn with replacement, the same seeds for all methods of a sweep: where two methods
-    give the same values, as SMC does without resampling, their seconds alone decide. Of fewer runs
-    than `MANY`, which cannot say how large another may be, the mean square is drawn as its
-    expectation times chi-squared over n, the law for normal errors, once for equal values.
+    Runs are drawn with replacement, with the same seeds for all methods of a sweep. If two methods
+    give the same values, as AIS and SMC without resampling do, only their seconds decide. Fewer
+    than `MANY` runs cannot show how large another error may be. For them, the mean square is drawn
+    from its distribution for normal errors, by chi-squared over n, once for equal values.
     """
 
     def __init__(self, n_draws: int, seed: int):
@@ -194,9 +193,9 @@ class _Draws:
 
 
 def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndarray:
-    """Efforts (n_methods, n_draws) that may stand behind `longest` runs.
+    """Random efforts (n_methods, n_draws) that agree with `longest` runs.
 
-    Where the run that sets the floor would not have missed 0.05 nat, there is none.
+    There is no floor in draws in which its run would not have missed 0.05 nat.
     """
     draws, efforts = _Draws(n_draws, seed), []
     for row in found.itertuples():
@@ -209,10 +208,10 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndar
 
 
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
-    """`longest` runs that hold, by effort, with intervals and the chance to be first.
+    """`longest` runs that hold, by effort, with intervals and the probability to be first.
 
-    Adds ``low`` and ``high`` of ``effort`` (95%), and of the draws the shares in which a method is
-    ``first`` of all that hold, and ``within_two``: takes at most twice as long.
+    Adds ``low`` and ``high`` of ``effort`` (95%), and the shares of draws in which a method is
+    ``first``, and in which it takes at most twice as long as the first (``within_two``).
     """
     found = longest(table, model)
     found = found[found["holds"].astype(bool)].reset_index(drop=True)
@@ -227,7 +226,7 @@ def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int =
 
 
 def in_words(seconds: float) -> str:
-    """Seconds with two digits: 0.34 s, 12 s, 5.4 min, 2.1 h.
+    """Seconds with two digits, such as 0.34 s, 12 s, 5.4 min or 2.1 h.
 
     Examples
     --------
@@ -244,7 +243,7 @@ def in_words(seconds: float) -> str:
 
 
 def time_to_precision(longest: pd.DataFrame, method: str) -> str:
-    """The time of a method to 0.05 nat with its run in `longest`, or why there is none."""
+    """The time of a method to 0.05 nat by its run in `longest`, or why there is none."""
     if method not in longest.index:
         return "no run"
     row = longest.loc[method]
@@ -256,7 +255,7 @@ def time_to_precision(longest: pd.DataFrame, method: str) -> str:
 
 
 def times(longest: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """`time_to_precision` by method and model; TAP has no error bar, and is left out."""
+    """`time_to_precision` by method and model, without TAP, which has no error bar."""
     methods = [method for method in METHODS if not method.startswith("TAP")]
     columns = {
         model: [time_to_precision(found, method) for method in methods]
@@ -266,7 +265,7 @@ def times(longest: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def winners(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
-    """Who is first on each model, in words; and the rows of `ranking` of those who are."""
+    """A table of the first method on each model, and the rows of `ranking` of these methods."""
     rows, first = [], {}
     for title, models in CLASSES.items():
         for model in models:
@@ -281,12 +280,12 @@ def winners(table: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
             span = " to ".join(in_words(top[end]) for end in ("low", "high"))
             took = f"{in_words(top['effort'])} ({span})"
             rows.append([title, model, top["method"], took, f"{top['first']:.0%}", others])
-    head = ["class", "model", "winner", "time to 0.05 (95%)", "first", "within 2 of it"]
+    head = ["class", "model", "winner", "time to 0.05 (95%)", "first", "within twice its time"]
     return pd.DataFrame(rows, columns=head), first
 
 
 def honesty(sweep: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Of each method: how many runs were flagged, and how good those are that were not."""
+    """Share of flagged runs of each method, and quality of the unflagged ones."""
     rows = []
     for method in (m for m in METHODS if m in set(sweep["method"])):
         runs = sweep[sweep["method"] == method]
@@ -296,16 +295,16 @@ def honesty(sweep: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
             "method": method,
             "runs": len(runs),
             "flagged": f"{runs['flagged'].mean():.0%}",
-            "covered, of those not flagged":
+            "covered, unflagged runs":
                 "no interval" if np.isnan(covered) else f"{covered:.0%}",
-            "wrong, of those not flagged":
+            "wrong, unflagged runs":
                 f"{int(of_sweep['unflagged_failures'].sum())} of {silent}",
         })  # fmt: skip
     return pd.DataFrame(rows)
 
 
 def error_of_tool(runs: pd.DataFrame) -> str:
-    """Root mean squared error of runs of another tool, with its sign, and what the tool says."""
+    """RMSE of runs of another tool, with the sign of the bias, and the error stated by the tool."""
     if runs.empty:
         return "no run"
     error, said = runs["error"], runs["std_error"].mean()
@@ -315,7 +314,7 @@ def error_of_tool(runs: pd.DataFrame) -> str:
 
 
 def tools(others: pd.DataFrame, models: list[str]) -> pd.DataFrame:
-    """`error_of_tool` by tool and setting, a column a model; repeats are the fewest of a model."""
+    """`error_of_tool` by tool and setting, one column per model; repeats are the fewest."""
     return pd.DataFrame([
         {"tool": f"{tool}: {setting}"}
         | {model: error_of_tool(runs[runs["model"] == model]) for model in models}
@@ -325,9 +324,9 @@ def tools(others: pd.DataFrame, models: list[str]) -> pd.DataFrame:
 
 
 def live(runs: Mapping[str, list], known: float) -> pd.DataFrame:
-    """Errors and seconds of live runs: of each method a list of estimates with their seconds.
+    """Errors and seconds of live runs; ``runs`` has (estimate, seconds) pairs by method.
 
-    Where log Z is not known (nan) errors are from the mean of the runs.
+    If log Z is unknown (nan), errors are from the mean of the runs.
     """
     rows = []
     for method, found in runs.items():
@@ -345,13 +344,13 @@ def live(runs: Mapping[str, list], known: float) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-LOOKS = {"AIS, linear": "linear"}  # methods with the look of another name
-MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # unlike all others of the figure
+LOOKS = {"AIS, linear": "linear"}  # methods with the style of another name
+MARKERS = {"AIS, linear": "s", "log_z": "*", "TAP2": "X"}  # distinct in this figure
 SHOWN = ("AIS, linear", "AIS", "BAR", "SMC", "RTS", "MBAR", "SAMS", "NRPT", "log_z", "TAP2")
 
 
 def race(table, models):
-    """Error against seconds, a panel a model; runs of other chapters have open markers."""
+    """Error against seconds, one panel per model; runs of other chapters have open markers."""
     figure, axes = plt.subplots(2, 2, figsize=(9.5, 7.4), sharex=True, sharey=True)
     shown = {}
     for ax, model in zip(axes.flat, models, strict=True):

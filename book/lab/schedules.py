@@ -1,4 +1,4 @@
-"""Schedules of others, beside those of `rbmlib.schedules`."""
+"""Schedules of other authors that are not in `rbmlib.schedules`."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def gms13(
 ) -> np.ndarray:  # fmt: skip
     """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
 
-    The steps between knots j and j + 1 are in proportion to
-    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. Where a
-    path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
-    d/dbeta log p*_beta: all that is needed of the moments.
+    The number of steps between knots j and j + 1 is proportional to
+    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, with natural parameters eta and moments s. If the
+    path is linear in eta, the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, where m is the
+    mean of d/dbeta log p*_beta.
 
     ``n_chains`` Gibbs chains at each of ``n_knots`` even knots make ``n_sweeps`` sweeps, of which
-    ``n_burn_in`` come before the means; defaults are those of Kiwaki (2015), section 7. A path with
-    bends (a `Polyline` through more models than two) is linear in eta only between its own knots,
-    and brings these.
+    the first ``n_burn_in`` are not averaged; defaults are those of Kiwaki (2015), section 7. A path
+    with bends (a `Polyline` through more than two models) is linear in eta only between its own
+    knots, which are used instead.
     """
     bends = getattr(path, "knots", ())
     knots = bends if len(bends) > 2 else linear(n_knots - 1)
@@ -38,7 +38,7 @@ def gms13(
             for look in looks:
                 v = sweep(path, v, beta, look - done, stream)
                 done = look
-                # on either side of the knot: a path may turn there
+                # on both sides of the knot, because a path may bend there
                 sides = np.clip([beta - 1e-9, beta + 1e-9], 0.0, 1.0)
                 slopes.append(path.log_density_slope(v, sides).mean(axis=0))
             means.append(np.mean(slopes, axis=0))
@@ -48,12 +48,12 @@ def gms13(
 
 
 def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
-    """The schedule of `rbmlib.schedules.varopt` by Kiwaki's own way, a fixed-point iteration.
+    """The schedule of `rbmlib.schedules.varopt` by Kiwaki's fixed-point iteration.
 
-    The library takes the first integral of eq. (9), a quadrature; here the equation itself is
-    solved, ``beta'' = -beta'^2 (log g)'(beta) / 2``, with a numerical derivative. With the last
-    curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
-    ``beta' = c exp(-int a dt)``; half a step is taken towards its solution.
+    The library computes the first integral of eq. (9) by quadrature. This function solves the
+    equation itself, ``beta'' = -beta'^2 (log g)'(beta) / 2``, with a numerical derivative. With the
+    last curve inserted on the right, ``beta'' + a(t) beta' = 0`` is linear and has the solution
+    ``beta' = c exp(-int a dt)``. Each iteration takes half a step towards this solution.
     """
     grid, g = slope_variance(pilot, smoothing)
     rate = np.gradient(np.log(g), grid)

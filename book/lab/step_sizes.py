@@ -1,4 +1,4 @@
-"""Step sizes of proposals, for one density and for tempered chains."""
+"""Step sizes of proposals for one density and for tempered chains."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rbmlib.paths.hmc import Transition, accept
 TARGET = 0.651  # acceptance of HMC (Beskos et al. 2013), used by Carlson et al.
 WALK_TARGET = 0.234  # of a random walk (Roberts, Gelman & Gilks 1997)
 TUNING_CHAINS, TUNING_STEPS = 100, 200
-N_CHAINS, N_STEPS = 10, 50  # at each beta, from which acceptance is fitted
-# Bounds of fitted logits. At the largest step, which suits beta = 0, chains at beta = 1 accept
-# next to nothing; where all or nothing was accepted the bounds keep the fit finite.
+N_CHAINS, N_STEPS = 10, 50  # at each beta, for the fit of acceptance
+# Bounds of fitted logits. They keep the fit finite if all proposals were accepted or none was, as
+# happens at beta = 1 with the largest step, which suits beta = 0.
 LOGITS = (-200.0, 10.0)
 GAP = 1e-3  # of the log-likelihood
 
@@ -24,9 +24,9 @@ GAP = 1e-3  # of the log-likelihood
 def tune_step_size(move, x, step_size: float, target: float = TARGET) -> tuple[float, np.ndarray]:
     """A step size at which ``move(x, step_size)`` accepts with ``target``, and the last states.
 
-    Stochastic approximation on its logarithm: step t adds ``(acceptance - target) / t^0.6``, the
-    mean over chains; the second half of the steps is averaged. What moves the chains while it
-    changes is not a sample: throw it away.
+    Stochastic approximation of the logarithm: step t adds ``(acceptance - target) / t^0.6``,
+    averaged over chains. The result is the mean over the second half of the steps. States during
+    the adaptation are not a valid sample.
     """
     log_step, history = np.log(step_size), []
     for t in range(1, TUNING_STEPS + 1):
@@ -50,10 +50,10 @@ class AcceptanceModel(NamedTuple):
         return expit(self.intercept + self.slope * step_size)
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
-        """The step at which each beta accepts with ``target``, clipped to the span: (K,)."""
+        """The step (K,) at which each beta accepts with ``target``, clipped to the span."""
         wanted = logit(target) - self.intercept
         low, high = self.span
-        flat = self.slope > -1e-9  # acceptance that no step changes: all or none will do
+        flat = self.slope > -1e-9  # no step changes the acceptance, and either end will do
         steps = wanted / np.where(flat, -1e-9, self.slope)
         return np.clip(np.where(flat, np.where(wanted < 0, high, low), steps), low, high)
 
@@ -61,14 +61,14 @@ class AcceptanceModel(NamedTuple):
 def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     """The monotone logistic model of acceptance (Carlson et al. 2016, appendix E, eq. 36).
 
-    Maximises the likelihood under ``slope <= 0`` and acceptance that does not rise from beta_k to
-    beta_k+1 at any step of the span; both are linear in the logits at the two ends of the span,
-    which is how they are written here, and the likelihood is concave. Of each proposal: the
-    ``index`` of its beta, its step size, and ``y``, whether it was accepted or how probably.
+    The likelihood is maximised subject to ``slope <= 0`` and to acceptance that does not rise from
+    beta_k to beta_k+1 at any step of the span. Both constraints are linear in the logits at the two
+    ends of the span, which parametrise the problem, and the likelihood is concave. A proposal has
+    the ``index`` of its beta, its step size, and ``y``, its acceptance or acceptance probability.
     """
     low, high = span
     index, steps, y = np.asarray(index), np.asarray(steps, float), np.asarray(y, float)
-    at = (steps - low) / (high - low)  # the logit is (1 - at) a + at b of the two ends a, b
+    at = (steps - low) / (high - low)  # the logit is (1 - at) a + at b, with a and b at the ends
 
     def objective(ends):
         """Minus the log-likelihood, its gradient and its Hessian."""
@@ -84,7 +84,7 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     falls = eye[:-1] - eye[1:]
     above, below = -np.eye(2 * n_betas)[:1], np.eye(2 * n_betas)[-1:]
     matrix = np.block([[falls, none], [none, falls], [eye, -eye]])
-    matrix = np.vstack([matrix, above, below])  # all others lie between these two
+    matrix = np.vstack([matrix, above, below])  # all other logits are between these two
     offset = np.r_[np.zeros(len(matrix) - 2), LOGITS[1], -LOGITS[0]]
     ends = np.r_[np.linspace(2, 1, n_betas), np.linspace(0, -1, n_betas)]
     ends = _interior_point(objective, matrix, offset, ends)
@@ -94,10 +94,11 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
 
 
 def _interior_point(objective, matrix, offset, x) -> np.ndarray:
-    """Minimise a convex function where ``matrix @ x + offset > 0``, from an x inside.
+    """Minimise a convex function subject to ``matrix @ x + offset > 0``, from a feasible x.
 
-    Newton's method on ``t objective - sum log(slack)``; its minimum is within ``len(offset) / t``,
-    in the end below `GAP`, of the constrained one (Boyd & Vandenberghe 2004, section 11.3).
+    Newton's method is applied to ``t objective - sum log(slack)``. Its minimum is within
+    ``len(offset) / t``, finally below `GAP`, of the constrained minimum (Boyd & Vandenberghe 2004,
+    section 11.3).
     """
     t = 1.0
     while True:
@@ -124,7 +125,7 @@ def _interior_point(objective, matrix, offset, x) -> np.ndarray:
 
 
 class Walk(rl.DensityPath):
-    """A `DensityPath` whose transition is random-walk Metropolis: it proposes ``x + step z``."""
+    """A `DensityPath` with random-walk Metropolis transitions, which propose ``x + step z``."""
 
     def _step(self, log_density, x, beta, step_size, rng) -> Transition:
         end = x + np.reshape(step_size, (-1, 1)) * rng.standard_normal(x.shape)
@@ -135,7 +136,7 @@ class Walk(rl.DensityPath):
 
 class AdaptedSteps(NamedTuple):
     path: rl.DensityPath  # with a step size for each beta
-    fixed: rl.DensityPath  # with their mean at all betas: the paper's baseline
+    fixed: rl.DensityPath  # with their mean at all betas, the paper's baseline
 
 
 def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.DensityPath:
@@ -148,11 +149,11 @@ def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.De
 def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
-    Steps that are accepted with the wanted probability (0.651 for HMC, the paper's, and 0.234 for
-    the random walk) are found at beta = 0, the largest, and at beta = 1, the smallest. Then ten
-    chains at each of ``betas``, annealed to it, try fifty steps drawn between the two, evenly on a
-    logarithmic scale, and each beta gets the step at which a monotone logistic model of what they
-    accepted accepts with that probability.
+    First, steps with the target acceptance (0.651 for HMC, as in the paper, and 0.234 for the
+    random walk) are found at beta = 0 (the largest step) and at beta = 1 (the smallest). Then ten
+    chains, annealed to each of ``betas``, try fifty steps drawn uniformly between these two on a
+    logarithmic scale. Each beta gets the step at which a monotone logistic model, fitted to the
+    acceptances, gives the target.
     """
     target = WALK_TARGET if isinstance(path, Walk) else TARGET
     n = betas.size * N_CHAINS
@@ -167,7 +168,7 @@ def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
     low, high = sorted(tuned.values())
     index = np.tile(np.arange(betas.size), N_CHAINS)
     x, tries, taken = path.sample_base(n, stream), [], []
-    for beta in [*betas[1:], *[1.0] * N_STEPS]:  # a chain stays at its beta once others pass it
+    for beta in [*betas[1:], *[1.0] * N_STEPS]:  # a chain stays at its beta when others pass it
         steps = low * (high / low) ** stream.random((n, 1))[:, 0]
         moved = path.move(x, np.minimum(betas[index], beta), steps, stream)
         x = moved.x

@@ -1,4 +1,4 @@
-"""The stored tables of sweeps, and a row of them computed again."""
+"""The stored tables of sweeps, and recomputation of a row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .verdicts import Verdict, depends, together
 
 
 class Provenance(dict):
-    """Columns by name. pandas deep-copies ``attrs`` at every step; this copy is the same object."""
+    """Columns by name, not copied when pandas deep-copies ``attrs`` at every step."""
 
     def __deepcopy__(self, memo):
         return self
@@ -30,12 +30,12 @@ def is_stored(name: str) -> bool:
 
 
 def stored_results(name: str, scheduler: str = ""):
-    """The table of a sweep, stored or computed now, with a line on where it comes from.
+    """The table of a sweep, stored or computed now; prints a line on its origin.
 
-    ``data/results/<name>.csv``; with the address of a Dask ``scheduler`` the sweep of this name is
-    run there instead, and its table and store are kept in the working directory. A table whose
-    sweep has gone is read all the same. ``attrs["provenance"]`` has the last columns of the file as
-    lists: seconds, machine, versions.
+    The stored table is ``data/results/<name>.csv``, even if its sweep no longer exists. With the
+    address of a Dask ``scheduler``, the sweep is run there instead, and its table and store are
+    kept in the working directory. ``attrs["provenance"]`` has the last columns of the file as
+    lists: seconds, machine and versions.
     """
     if scheduler and name in declare.names():
         sweep = book_sweep(name, folder=Path.cwd())
@@ -64,9 +64,10 @@ def _seeds(seeds: pd.Series) -> str:
 
 
 def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
-    """What a frozen program has measured for a claim, by case, against what the claim allows.
+    """Verdicts, by case, on measurements for a claim by a program that is no longer run.
 
-    The table has an effect, its interval, the level of this, and the region: at least, at most.
+    The table has an effect, its interval, the level of the interval, and the limits of the allowed
+    region.
     """
     table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
     found = {}
@@ -84,9 +85,10 @@ def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
 
 
 def kept_verdict(name: str, claim: str) -> Verdict:
-    """One verdict of these; with cases "value: model", if it may depend on a setting.
+    """One verdict from `kept_verdicts`.
 
-    The first row of a claim names this setting and has a sentence, with "{}" for each effect.
+    The first row of a claim has a sentence with "{}" for each effect. If it also names a setting,
+    cases are called "value: model", and the claim may depend on this setting.
     """
     table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
     said, setting = table.loc[table["claim"] == claim, ["said", "setting"]].iloc[0]
@@ -102,9 +104,9 @@ def kept_verdict(name: str, claim: str) -> Verdict:
 
 
 def recomputed(table, **where):
-    """One stored row computed again, here and now: a table of stored and live numbers.
+    """Compute one stored row again: a table of stored and live numbers.
 
-    ``where`` names settings that only one row has, such as ``model="pcd_20", seed=2014``.
+    ``where`` has settings that match only one row, such as ``model="pcd_20", seed=2014``.
     """
     rows = table.loc[(table[list(where)] == pd.Series(where)).all(axis=1)].to_dict("records")
     if len(rows) != 1:

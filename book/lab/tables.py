@@ -1,4 +1,4 @@
-"""Numbers of a page as text, with their errors, and the interval of a printed ESS."""
+"""Numbers as text, with their errors, and the interval of a printed ESS."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @cache
 def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[float, float]:
-    """95% interval of a published ESS of n_chains, if log-weights are normal.
+    """95% interval of a published ESS of ``n_chains`` with normal log-weights.
 
-    Their variance is then log(n / ESS); the interval is that of simulated runs.
+    The variance of the log-weights is log(n / ESS), and the interval is by simulation.
     """
     rng = np.random.default_rng(0)
     sd = math.sqrt(math.log(n_chains / ess))
@@ -26,7 +26,7 @@ def ess_interval(ess: float, n_chains: int, n_repeats: int = 1000) -> tuple[floa
 
 
 def number(value: float, digits: int = 3) -> str:
-    """A number for a table: significant digits, thousands separated, powers of ten if tiny.
+    """A number for a table: significant digits, thousands separators, powers of ten if tiny.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def listed(items) -> str:
-    """Items with commas, and "and" before the last.
+    """Items separated by commas, with "and" before the last.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def listed(items) -> str:
 
 
 def with_error(value: float, error: float, most: int = 11) -> str:
-    """A value with its standard error: three digits of the error, as many decimals of the value.
+    """A value with its standard error: three digits of the error, equally many decimals of both.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def with_error(value: float, error: float, most: int = 11) -> str:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """Decimal places that show so many significant digits."""
+    """Decimal places that show ``digits`` significant digits."""
     if value == 0:
         return 0
     return max(0, digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}"))))

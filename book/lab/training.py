@@ -1,33 +1,34 @@
-"""Training beside `rbmlib.train`: models with Gaussian visible units, and spectral steps.
+"""Training in addition to `rbmlib.train`: Gaussian visible units and spectral steps.
 
-**Gaussian visible units**, of leaky and Gaussian-Bernoulli RBMs.
-The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(eta)]`` for the
-weights, with eta = v W + a (`rbmlib.models`). Methods differ in the chains of the
-second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
+**Gaussian visible units** of leaky and Gaussian-Bernoulli RBMs.
+The gradient of the mean log-likelihood for the weights is
+``E_data[v F'(eta)] - E_model[v F'(eta)]``, with eta = v W + a (`rbmlib.models`). Methods differ in
+the chains of the second term, which make n_sweeps sweeps (Li et al. 2016, sections 3.2 and 5):
 
-* "cd" starts them at the mini-batch;
-* "pcd" where they ended at the last update;
-* "leaky" at exact draws of the model of leakiness 1, a Gaussian, and lowers the leakiness sweep
-  by sweep to the model's (Algorithm 2);
-* "mix" lowers it likewise, but starts at the mini-batch.
+* "cd" starts the chains at the mini-batch;
+* "pcd" starts them where they ended at the last update;
+* "leaky" starts them at exact draws of the model of leakiness 1, a Gaussian, and lowers the
+  leakiness sweep by sweep to the model's (Algorithm 2);
+* "mix" lowers the leakiness in the same way, but starts at the mini-batch.
 
-Sweeps cost n_hidden, not n_visible numbers a unit: with v = b + W h + e, e ~ N(0, I), the next
-fields are ``eta = G h + W'b + a + W'e``, G = W'W, and W'e ~ N(0, G). Only the last v is drawn as
-such. G also tells whether the weights must be projected, and yields the draws of leakiness 1:
-there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than "cd".
+A sweep costs n_hidden instead of n_visible numbers per unit. With v = b + W h + e, e ~ N(0, I), the
+next fields are ``eta = G h + W'b + a + W'e``, where G = W'W and W'e ~ N(0, G). Only the last v is
+drawn itself. G also shows whether the weights must be projected, and gives the draws at leakiness
+1, h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). Therefore, "leaky" costs hardly more than "cd".
 
-**Spectral steps** (Carlson et al. 2015): ``rl.train(..., method="spectral")`` by PCD, or
-``method="spectral tempered"``, wherever `rbmbook` is imported. log Z is bounded from above by its
-tangent plus a multiple of the squared Schatten-infinity norm (largest singular value) of the change
-of the weights; the step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'``
-for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are
-equally long, so the small ones learn as fast as the large. For biases the norm is the largest
-entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a
-running root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
+**Spectral steps** (Carlson et al. 2015): importing `rbmbook` adds
+``rl.train(..., method="spectral")``, by PCD, and ``method="spectral tempered"``. An upper bound on
+log Z is its tangent plus a multiple of the squared Schatten-infinity norm (largest singular value)
+of the change of the weights. The best step for this bound is ``rate * X#``, with
+``X# = |X|_S1 U V'`` for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular
+directions of a step have the same length, and small ones learn as fast as large ones. For biases,
+the norm is the largest entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after
+dividing each entry by the root of a running root-mean-square gradient r: ``d = sqrt(floor + r)``,
+step ``(X / d)# / d``.
 
-The rate must be much smaller than that of gradients (1e-5 to 1e-4), and rise over the first updates
-(`rates`): r begins at zero, so that the first steps are some ten times too long. Singular
-values are LAPACK's, whose last bits differ from processor to processor.
+The rate must be much smaller than for gradients (1e-5 to 1e-4). It must rise over the first updates
+(`rates`), because r begins at zero and the first steps would be about ten times too long. The last
+bits of singular values by LAPACK differ between processors.
 """
 
 import numpy as np
@@ -42,11 +43,11 @@ from rbmlib.training.cd import CompiledDivergence, Tempered
 from rbmlib.training.train import METHODS
 
 LEAKINESS = 0.01
-FAR = 2.0  # a singular value from which the projection is repeated
-JITTER = 1e-6  # variance added to fields, if G is about 1: its Cholesky root exists after rounding
-RMS_DECAY = 0.99  # how much of the mean square gradient is kept at a step
-RMS_FLOOR = 1e-5  # where a gradient has always been next to nothing, no step is made of noise
-RANK = 1e-7  # singular values below this share of the largest get no step: their sides are noise
+FAR = 2.0  # singular values above this repeat the projection
+JITTER = 1e-6  # variance added to fields, so that the Cholesky root of G (about 1) exists
+RMS_DECAY = 0.99  # share of the mean square gradient that a step keeps
+RMS_FLOOR = 1e-5  # prevents steps from noise where gradients have always been tiny
+RANK = 1e-7  # singular values below this share of the largest are noise and get no step
 
 
 # Gaussian visible units ---------------------------------------------------------------------
@@ -60,14 +61,14 @@ def train_gaussian(
     """Train a leaky or Gaussian-Bernoulli RBM, with momentum 0.9 and batches of 100.
 
     ``hidden`` is "leaky", for a `LeakyRBM` of leakiness 0.01, or "bernoulli", for a `GaussianRBM`.
-    ``method`` says how negative chains start and are annealed: "cd", "pcd", "leaky" or "mix";
-    Bernoulli hidden units have the first two. ``largest`` bounds the singular values of a leaky
-    RBM: weights are projected after each update.
+    ``method`` sets the start and annealing of negative chains: "cd" or "pcd", or, for leaky hidden
+    units, also "leaky" or "mix". ``largest`` bounds the singular values of a leaky RBM, whose
+    weights are projected after each update.
 
-    Weights begin at U(0, 0.01), as in the paper: at 3072 x 500 their largest singular value is 6.2,
-    before the projection. Chains move by the published sweeps, which leave a slightly other
-    distribution invariant than that of the leaky RBM. A look records the mean square error of a
-    pixel's reconstruction from the first 1,000 rows, and the largest singular value of W.
+    Weights begin at U(0, 0.01), as in the paper. For 3072 x 500 weights, the largest singular value
+    is 6.2 before the projection. Chains make the published sweeps, whose stationary distribution
+    differs slightly from the leaky RBM. An evaluation records the mean squared reconstruction error
+    per pixel of the first 1,000 rows, and the largest singular value of W.
     """
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
@@ -86,12 +87,12 @@ def train_gaussian(
 
 
 def annealed_leakiness(leakiness: float, n_sweeps: int) -> np.ndarray:
-    """Of each sweep: the first is below 1 already, the last is the model's."""
+    """Leakiness of each sweep: the first is below 1, and the last is the model's."""
     return 1 - np.arange(1, n_sweeps + 1) / n_sweeps * (1 - leakiness)
 
 
 class GaussianLearner(loop.Learner):
-    """Parameters and their velocities, the chains, and W'W."""
+    """Parameters with their velocities, the chains, and W'W."""
 
     def __init__(self, data, settings: dict, start_weights, rng: np.random.Generator):
         super().__init__(data, settings, rng)
@@ -101,16 +102,16 @@ class GaussianLearner(loop.Learner):
         self._project()
 
     def _project(self) -> None:
-        """Clip the singular values, if that is asked for, and keep W'W."""
+        """Clip the singular values, if they are bounded, and keep W'W."""
         again = True
         while again:
             with np.errstate(over="ignore", invalid="ignore"):
                 self.gram = (self.weights.T @ self.weights).astype(float)
             self.check_finite(self.gram)
-            again = self._clip() > FAR  # from there single precision does not arrive in one step
+            again = self._clip() > FAR  # single precision then needs more than one step
 
     def _clip(self) -> float:
-        """The largest singular value that had to be clipped, or 0."""
+        """Clip singular values; return the largest clipped one, or 0."""
         if (bound := self.settings.get("largest")) is None:
             return 0.0
         try:
@@ -155,7 +156,7 @@ class GaussianLearner(loop.Learner):
         return self.rng.standard_normal(shape, np.float32)
 
     def _leakiness(self) -> np.ndarray:
-        """Of each sweep."""
+        """Leakiness of each sweep."""
         n, method = self.settings["n_sweeps"], self.settings["method"]
         target = self.settings.get("leakiness", 1.0)
         if method in ("leaky", "mix"):
@@ -195,7 +196,7 @@ class GaussianLearner(loop.Learner):
         draws = half[:, None] + self.rng.standard_normal((len(pull), self.settings["batch_size"]))
         return solve_triangular(root, draws, lower=True, trans=1).T
 
-    # what is seen ------------------------------------------------------------------------------
+    # evaluations -------------------------------------------------------------------------------
 
     def rbm(self) -> LeakyRBM | GaussianRBM:
         if not self.leaky:
@@ -218,13 +219,13 @@ class GaussianLearner(loop.Learner):
 
 
 def rates(first: float, last: float, n_updates: int, warm_up: int) -> np.ndarray:
-    """Rates from the first to the last, times one that rises from zero in so many updates."""
+    """Rates from first to last, times a factor that rises from 0 to 1 in ``warm_up`` updates."""
     rising = np.minimum(1, np.arange(1, n_updates + 1) / max(1, warm_up))
     return np.linspace(first, last, n_updates) * rising
 
 
 def step(learner, rate: float, gradients) -> None:
-    """A step of RMSspectral; the averages are the mean squares of the gradients."""
+    """Make a step of RMSspectral, with averages of the squared gradients."""
     kept = np.float32(RMS_DECAY)
     for parameter, square, gradient in zip(
         learner.parameters, learner.averages, gradients, strict=True
@@ -259,9 +260,9 @@ METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
 
 
 def sharp(x: np.ndarray) -> np.ndarray:
-    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
+    """The step ``x#``, which maximises <x, s> - |s|**2 / 2 over s.
 
-    That of a matrix is computed from the eigenvectors of the smaller of ``x'x`` and ``x x'``.
+    For a matrix, it is computed from the eigenvectors of the smaller of ``x'x`` and ``x x'``.
     """
     x = x.astype(float)
     if x.ndim == 1:

@@ -1,9 +1,9 @@
 """How often each verdict is wrong, and how often intervals contain log Z.
 
-A run is *wrong* if its value is off by more than `ERRORS` of its standard errors and by more than
-`NATS`. A *false contradiction* is a run that is contradicted although its value was right by its
-own error bar. A *cell* is an estimator on a path to a model: blocks of its runs are added up, and
-the counts of intervals that contain log Z are judged together by Holm's rule.
+A run is *wrong* if its error exceeds `ERRORS` standard errors and `NATS`. A *false contradiction*
+is a contradicted run whose value is right by its own error bar. A *cell* is an estimator on a path
+to a model. Its blocks of runs are added up, and the numbers of intervals that contain log Z are
+judged together by Holm's rule.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ def cost(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def cells(blocks: pd.DataFrame) -> pd.DataFrame:
-    """Blocks of runs added up, one row for each cell, in the order in which they are stored."""
+    """Sums over blocks of runs, one row per cell, in stored order."""
     counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
     return blocks.groupby(["path", "model", "method"], sort=False)[counts_of].sum()
 
 
 def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
-    """Percentages of intervals that contain log Z, of the converged runs and of all runs."""
+    """Percentages of intervals that contain log Z, among converged runs and among all runs."""
     n = counted["n_converged"]
     found = counted.index.to_frame(index=False).rename(columns={"method": "estimator"})
     found["runs"] = counted["n_repeats"].astype(int).map("{:,}".format).to_numpy()
@@ -71,7 +71,7 @@ def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def holm(p_values, level: float = 0.01) -> np.ndarray:
-    """Which of many tests reject by Holm's rule: the chance of any false one is ``level`` at most.
+    """Tests that reject by Holm's rule: any rejection is false with probability ``level`` at most.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def holm(p_values, level: float = 0.01) -> np.ndarray:
 
 
 def coverages(cells, rejected) -> None:
-    """Shares of intervals that contain log Z; ``rejected`` has the shape (n_cells, n_levels)."""
+    """Draw shares of intervals that contain log Z; ``rejected`` is (n_cells, n_levels)."""
     labels = [f"{e} | {m.split()[-1]}, {path}" for path, m, e in cells.index]
     rows = {name: -i for i, name in enumerate(dict.fromkeys(labels))}
     figure, axes = plt.subplots(1, 2, figsize=(7.2, 8.4), sharey=True)

@@ -1,4 +1,4 @@
-"""Verdicts, how they are shown (one card a claim), and those that notebooks hold."""
+"""Verdicts, their cards (one per claim), and the verdicts stored in notebooks."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  #
 OUTCOMES = tuple(SYMBOLS)
 
 SIZE_DIFFERS = "size differs"
-ONE_TRAINING = "only one training was run, and another would give different numbers"
+ONE_TRAINING = "there is only one training run, and another would give other numbers"
 TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 
-AT_SIGHT = 3  # cases of a claim that are written out; more are folded
+AT_SIGHT = 3  # most cases that a card shows outside its fold
 
 MIME = "application/vnd.rbmlib.verdict+json"
 
 
 class Verdict(NamedTuple):
-    """What the judge says of one claim. Ratios are ratios here, not logarithms."""
+    """The verdict on one claim. Ratios are stored as ratios, not as logarithms."""
 
-    name: str  # of the row of published/claims.csv, which has its words, place and printed number
+    name: str  # row of published/claims.csv
     outcome: str  # one of `OUTCOMES`
-    ours: str  # our value, with its error
-    effect: float  # what was judged: a difference, or a ratio; nan if nothing was measured
-    low: float  # its interval, of level 1 - alpha
+    ours: str  # our value with its error, or our result in words
+    effect: float  # the judged difference or ratio; nan if nothing was measured
+    low: float  # ends of its interval of level 1 - alpha
     high: float
     unit: str  # "nats", "s", ..., or "" for a pure number or a ratio
-    note: str  # margin, power, what it depends on, or what would decide it
-    intervals: int  # that it rests on: what it adds to the expected errors
+    note: str  # margin, power, what the claim depends on, or what would decide it
+    intervals: int  # number of intervals behind the verdict, for the expected number of errors
     alpha: float = ALPHA
     words: str = ""  # the effect in words
-    models: str = ""  # of ours that stand for those of the source
-    parts: tuple = ()  # of a claim judged on several: (which, effect or value, outcome, note)
-    counts: dict | None = None  # of outcomes, where not all that was judged is in `parts`
+    models: str = ""  # our models, in place of those of the source
+    parts: tuple = ()  # cases of the claim: (name, effect or value, outcome, note)
+    counts: dict | None = None  # cases by outcome, if `parts` does not have all cases
 
     def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
-        """The same verdict, with our value, the effect in words, or the models that were used."""
+        """The same verdict with our value, the effect in words, or our models."""
         given = {"ours": ours, "words": words, "models": models}
         return self._replace(**{key: text for key, text in given.items() if text})
 
     def if_open(self, note: str) -> Verdict:
-        """The same verdict; with this note, of what would decide it, if it is open."""
+        """The same verdict; if it is open, with a note on what would decide it."""
         return self._replace(note=note) if self.outcome == OPEN else self
 
     def priced(self, price: str) -> Verdict:
-        """The same verdict; if it is open, its note ends with what would decide it."""
+        """The same verdict; if it is open, what would decide it is added to its note."""
         return self.if_open(f"{self.note}; needed to decide: {price}".removeprefix("; "))
 
 
 def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
-    """One verdict of a claim that was judged on several models, settings or parts, all needed.
+    """One verdict on a claim that must hold in all of several cases.
 
-    Contradicted if any is, else open or depends if any is so; reproduced if all are. ``ours`` is
-    what was found, in words; by default what each case found.
+    The outcome is the first of contradicted, open and depends that any case has, and reproduced if
+    all cases are. ``ours`` is the result in words; by default, it lists the result of each case.
     """
     every = list(cases.values())
     if len({v.name for v in every}) != 1:
@@ -84,11 +84,11 @@ def together(cases: dict[str, Verdict], ours: str = "") -> Verdict:
 
 
 def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Verdict:
-    """One verdict of a claim whose source does not state a setting on which it may depend.
+    """One verdict on a claim that may depend on a setting which its source does not state.
 
-    `DEPENDS` if the claim is reproduced with one value of the setting and contradicted with
-    another: on the same model, where ``cases`` are given by the value, then by the model. Else the
-    verdict of `together`, if it is the same with every value of the setting, and open if not.
+    ``cases`` has verdicts by value of the setting, or by value and then by model. The outcome is
+    `DEPENDS` if, on one model, the claim is reproduced with one value and contradicted with
+    another. Otherwise, it is that of `together` if all values agree, and open if not.
     """
     by_model = {x: v if isinstance(v, dict) else {"": v} for x, v in cases.items()}
     by_value = {x: v if isinstance(v, Verdict) else together(v) for x, v in cases.items()}
@@ -112,19 +112,19 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
 
 
 def counted(parts: tuple) -> dict[str, int]:
-    """How many parts of a verdict have each outcome."""
+    """Number of parts of a verdict with each outcome."""
     of = Counter(outcome for _, _, outcome, _ in parts)
     return {outcome: of[outcome] for outcome in OUTCOMES if of[outcome]}
 
 
 def counts_in_words(v: Verdict) -> str:
-    """How many of what a verdict was judged on have each outcome."""
+    """Number of all cases of a verdict with each outcome, as text."""
     counts = v.counts or counted(v.parts)
     return ", ".join(f"{counts[x]} {x}" for x in OUTCOMES if x in counts)
 
 
 def effect_in_words(v: Verdict) -> str:
-    """The effect with its interval and its unit; nothing where there is no number."""
+    """The effect with its interval and its unit; "" if there is no number."""
     effect = in_brackets(v.effect, v.low, v.high)
     return f"{effect} {v.unit}".strip() if effect else ""
 
@@ -138,12 +138,12 @@ def _part(case: str, v: Verdict) -> tuple[str, str, str, str]:
 
 
 def with_error(value: float, error: float) -> str:
-    """A value and its error, with six decimals at most; an exact one with seven digits."""
+    """A value and its error with at most six decimals; an exact value with seven digits."""
     return tables.with_error(value, error, most=6) if 0 < error < math.inf else f"{value:.7g}"
 
 
 def shown(m: Measured) -> str:
-    """A measured number as text; a ratio with the factor of one standard error."""
+    """A measured number as text; for a ratio, the error is a factor."""
     if m.scale == "linear":
         return with_error(m.value, m.std_error)
     if not m.std_error:
@@ -152,7 +152,7 @@ def shown(m: Measured) -> str:
 
 
 def in_brackets(effect: float, low: float, high: float) -> str:
-    """An effect with its interval, all with the digits that its width allows."""
+    """An effect with its interval, rounded by the width of the interval."""
     if math.isnan(effect):
         return ""
     halves = [abs(x - effect) for x in (low, high) if math.isfinite(x)]
@@ -165,20 +165,20 @@ def in_brackets(effect: float, low: float, high: float) -> str:
 
 
 def verdict_cell(verdict: Verdict | str) -> str:
-    """Symbol and outcome as HTML, of a verdict or outcome, for a cell of any (unescaped) table."""
+    """Symbol and outcome as HTML, for a cell of an unescaped table."""
     outcome = verdict.outcome if isinstance(verdict, Verdict) else verdict
     return f'<span class="v-badge v-{outcome}">{SYMBOLS[outcome]} {outcome}</span>'
 
 
 def card(v: Verdict) -> str:
-    """HTML: the claim; our value, the effect in words and the verdict; the rest in a fold."""
+    """HTML with the claim, our value, the effect in words and the verdict; the rest is folded."""
     row = claim(v.name)
     effect = effect_in_words(v)
     each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
     listed = ""
     if v.counts:
         n = sum(v.counts.values())
-        listed = f"{len(v.parts)} of {n:,} cases are listed. Of all cases: {counts_in_words(v)}"
+        listed = f"{len(v.parts)} of {n:,} cases are listed. All cases: {counts_in_words(v)}."
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
@@ -205,7 +205,7 @@ def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> st
 
 
 def as_json(verdict: Verdict) -> dict:
-    """Fields of a verdict for JSON: six digits, and None for what is not finite."""
+    """Fields of a verdict for JSON: numbers have six digits, or are None if not finite."""
 
     def plain(x):
         if not isinstance(x, float):
@@ -221,7 +221,7 @@ def from_json(fields: dict) -> Verdict:
 
 
 def show_verdicts(verdicts) -> None:
-    """Display a card a claim, and keep the verdicts in the output for the page of all claims."""
+    """Display one card per claim, and store the verdicts in the output for the page of claims."""
     from IPython.display import display
 
     every = list(verdicts)
@@ -234,7 +234,7 @@ def show_verdicts(verdicts) -> None:
 
 
 def verdicts_of(folder: Path) -> dict[str, tuple[Verdict, str]]:
-    """Verdict and notebook, by the name of a claim; two verdicts of one claim are an error."""
+    """Verdict and notebook by name of the claim; two verdicts on one claim are an error."""
     found = [
         (from_json(fields), name_of(path, folder))
         for path in notebooks(folder)

@@ -1,10 +1,10 @@
 """Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
 
 **Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary
-distribution of P_jk = E[q(k | x) | beta_j], by the moves that were made (SD) or by the mean of
-q(k | x) over the states reached from beta_j (RSD); the moves into a beta are as many as those out
-of it, so that q is stationary though states remember. **Figure 4** draws states again from a long
-run, so that RTS, TS, TI and MBAR read the same independent states.
+distribution of P_jk = E[q(k | x) | beta_j], estimated by the moves made (SD) or by the mean of
+q(k | x) over the states reached from beta_j (RSD). As many moves enter a beta as leave it, and q is
+stationary although states have memory. **Figure 4** resamples the states of a long run: RTS, TS, TI
+and MBAR use the same independent states.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rbmlib._kernels import float_sums
 from rbmlib.estimators.rts import EMPTY, updated
 from rbmlib.results import Check, finished, round_trips
 
-FARTHEST = 10.0  # nats that a step of Newton's method may go
+FARTHEST = 10.0  # nats, longest step of Newton's method
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
 def mixed_rts(samples) -> np.ndarray:
-    """log Z at the betas from runs with different Z^ (appendix A): (K,).
+    """log Z at the betas (K,), from runs with different Z^ (appendix A).
 
-    Maximises the Rao-Blackwellised likelihood, which is concave in log Z, by Newton's method.
-    One sample gives eq. (12) back.
+    Newton's method maximises the Rao-Blackwellised likelihood, which is concave in log Z. With one
+    sample, the result is eq. (12).
     """
     n = np.array([s.n_sweeps * s.n_chains for s in samples], float)
     sizes = n / n.sum()
@@ -45,7 +45,7 @@ def mixed_rts(samples) -> np.ndarray:
         curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
         step = np.zeros(x.size)
         step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
-        # where a beta has hardly a state, the likelihood is flat
+        # the likelihood is flat if a beta has hardly any state
         x = x + step * min(1.0, FARTHEST / np.abs(step).max())
     return x - x[0] + samples[0].log_z_base
 
@@ -53,10 +53,10 @@ def mixed_rts(samples) -> np.ndarray:
 def transition_rts(
     sample: TemperedSample, *, skip: int = 0, kind: str = "rsd", n_groups: int = 10
 ) -> Estimate:
-    """Estimate log Z from the stationary distribution of beta, by "rsd" or by counts ("sd").
+    """Estimate log Z from the stationary distribution of beta, by "rsd" or counts ("sd").
 
-    Every sweep of ``conditional="joint"`` is kept in the sample; the first ``skip`` are not used.
-    Groups of chains are left out in turn for the error bar (jackknife).
+    The sample must have every sweep, with ``conditional="joint"``; the first ``skip`` are left out.
+    The error bar is a jackknife over groups of chains.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
@@ -82,7 +82,7 @@ def transition_rts(
 
 
 def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
-    """Sums over moves of some chains, from each beta to each: (K, K)."""
+    """Sums (K, K) over the moves of some chains from each beta to each."""
     k = sample.betas.size
     old = sample.temperature[skip:-1][:, chains].ravel()
     if kind == "sd":
@@ -99,7 +99,7 @@ def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) ->
 
 
 def stationary(moves) -> np.ndarray:
-    """Stationary distribution of the moves (K, K), rows normalised; NaN without a single one."""
+    """Stationary distribution of the moves (K, K) with normalised rows; NaN if a row is empty."""
     total = moves.sum(axis=1)
     if not (total > 0).all():
         return np.full(len(moves), np.nan)
@@ -113,10 +113,10 @@ def bootstrap_tempered(
     sample: TemperedSample, n_estimates: int = 200, n_states: int = 10_000, rng=None, *,
     skip: int = 0, n_mbar: int = 20,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """log Z by each estimator from ``n_states`` states drawn with replacement, many times.
+    """Repeated estimates of log Z from ``n_states`` states drawn with replacement.
 
-    The first ``skip`` states of each chain are not drawn from. "ts" counts betas, with 0.1 added to
-    each bin; "ti" interpolates empty bins; of "mbar", the only costly one, there are ``n_mbar``.
+    The first ``skip`` states of each chain are left out. "ts" counts betas, with 0.1 added to each
+    bin, and "ti" interpolates empty bins. "mbar", the only costly one, has ``n_mbar`` estimates.
     """
     rng = np.random.default_rng(rng)
     pool = sample.delta[skip:].ravel()
@@ -139,7 +139,7 @@ def bootstrap_tempered(
 
 
 def _weights(points: float_sums.Grid, chosen) -> np.ndarray:
-    """Weights of the nodes of all states in a sum over those that were drawn."""
+    """Weights of all nodes in a sum over the drawn states."""
     if not points.rank.size:
         return np.bincount(chosen, minlength=points.nodes.size)
     weights = np.zeros((points.nodes.size // float_sums.N_NODES, float_sums.N_NODES))
@@ -148,7 +148,7 @@ def _weights(points: float_sums.Grid, chosen) -> np.ndarray:
 
 
 def _estimates(delta, index, c, slopes, sample: TemperedSample) -> dict[str, float]:
-    """RTS, TS, TI-RB and TI (trapezoid) of states whose sums of q are c, and of q Delta slopes."""
+    """RTS, TS, TI-RB and TI (trapezoid); ``c`` and ``slopes`` are sums of q and of q Delta."""
     betas, k = sample.betas, sample.betas.size
     counted = np.bincount(index, minlength=k)
     full = counted > 0

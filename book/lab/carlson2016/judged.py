@@ -1,8 +1,9 @@
-"""The verdicts on Carlson et al. (2016), one function a claim or two; data in, verdict out.
+"""The verdicts on the claims of Carlson et al. (2016).
 
-Margins are stated here, with their reasons. Each claim is judged over every reading of what the
-paper leaves open; a reading that was not run leaves it open, with the price of the runs. The table
-``rts_small`` has what was measured once on small models, with the regions that the claims allow.
+Each function returns the verdict on one claim, or on a few. Each claim is judged over every
+reading of what the paper leaves open. A reading that was not run leaves the claim open, with the
+cost of the missing runs. The table ``rts_small`` has measurements on small models, with the regions
+that the claims allow.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ RISES = {"direction": +1}
 TWOFOLD = {"direction": +1, "size": (2, math.inf)}
 START = "which variables β is conditioned on and which sweeps of a round are used"
 QUARTER = {"margin": 1.25, "reason": "about 50% more samples reduce an error by this factor"}
-TENTH = {"at_least": 1 / 1.1}  # no gain: less than a tenth
-A_NAT = 1.0  # models a nat apart are told apart
+TENTH = {"at_least": 1 / 1.1}  # a gain of less than a tenth counts as none
+A_NAT = 1.0  # a difference of a nat distinguishes two models
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
 RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
     ("h100", "spectral_100"), ("AIS", "reverse AIS")
@@ -37,19 +38,19 @@ RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
 
 
 def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
-    """Every case judged alike; ``label`` is written about its name."""
+    """Verdicts on all cases by one function; ``label`` formats their names."""
     return {label.format(case): judged(name, found, **how) for case, found in cases.items()}
 
 
 def span(found, form: str = ".2f") -> str:
-    """The least and the largest of numbers, or of the effects of verdicts, as text."""
+    """The range of numbers, or of the effects of verdicts, as text."""
     numbers = [getattr(v, "effect", v) for v in found]
     low, high = (format(x, form).replace("-", "−") for x in (min(numbers), max(numbers)))
     return low if low == high else f"{low} to {high}"
 
 
 def by_case(cases: dict[str, Verdict]) -> str:
-    """The effects of cases as text: "1.2 [1.1, 1.3] nats for AIS and 1.4 [1.2, 1.6] for RAISE"."""
+    """The effects of cases as text: "1.2 [1.1, 1.3] for AIS and 1.4 [1.2, 1.6] for RAISE"."""
     return " and ".join(f"{effect_in_words(v)} for {case}" for case, v in cases.items())
 
 
@@ -57,7 +58,7 @@ def by_case(cases: dict[str, Verdict]) -> str:
 
 
 def rao_blackwell(small, many, first: pd.DataFrame) -> Verdict:
-    """``many``: chains with the guesses of ``small``; ``first``: stored rounds of Figure 1."""
+    """``many`` has chains with the guesses of ``small``; ``first`` has rounds of Figure 1."""
     name, q = "carlson-rao-blackwell", small.shares(small.guesses)
     sums = (x[1:, :, 0].sum(axis=0) for x in (many.mixed, many.visited))
     c, n = (x / x.sum(axis=-1, keepdims=True) for x in sums)
@@ -103,7 +104,7 @@ def counts_unstable(first: pd.DataFrame, curves) -> Verdict:
 
 
 def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
-    """10 units: max |r − c| K ≤ 0.5 after eight rounds; larger ones: 10 nats after 1,000 sweeps."""
+    """Limits: max |r − c| K ≤ 0.5 after eight rounds (10 units), or 10 nats after 1,000 sweeps."""
     name, cases, off = "carlson-start-rounds", {}, []
     for reading in READINGS:
         distances = dict(list(first[first["begun"] == reading].groupby("model")["distance_8"]))
@@ -119,14 +120,14 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     public = sum(PUBLIC in case for case in sure)
     return depends(f"{START}, and on the model", cases).said(
         f"On h10, max |r − c| after eight rounds is {span(far)} times 1/K.",
-        f"After ten rounds on larger models, the error of RTS is {span(off, '.0f')} nats. Of "
-        f"{len(every)} cases, {len(sure)} are surely within the limits of half of 1/K and ten nats "
-        f"({'; '.join(sure)}); {public} of these are on the paper's model.",
+        f"After ten rounds on larger models, the error of RTS is {span(off, '.0f')} nats. In "
+        f"{len(sure)} of {len(every)} cases, the value is surely below 0.5/K or ten nats "
+        f"({'; '.join(sure)}). Of these cases, {public} are on the paper's model.",
     )
 
 
 def _of_ways(ways: pd.DataFrame, of: str) -> dict[tuple, Measured]:
-    """Error by one way of ten rounds over that of the paper's, by reading and model."""
+    """Error of a variant of ten rounds over that of the paper's rounds, by reading and model."""
     return {
         key: ms.rmse_ratio(*((g[x] - g["exact"]).to_numpy() for x in (of, "log_z")))
         for key, g in ways.groupby(["begun", "model"])
@@ -134,7 +135,7 @@ def _of_ways(ways: pd.DataFrame, of: str) -> dict[tuple, Measured]:
 
 
 def simple_updates(ways: pd.DataFrame) -> Verdict:
-    """``ways``: the table rts_ways. "As effective": no more than 1.5 times the error."""
+    """``ways`` is the table rts_ways. The updates may have 1.5 times the error."""
     name, cases = "carlson-simple-updates", {}
     for (begun, model), ratio in _of_ways(ways, "likelihood").items():
         cases.setdefault(begun, {})[model] = bound(name, ratio, at_least=1 / 1.5)
@@ -143,14 +144,15 @@ def simple_updates(ways: pd.DataFrame) -> Verdict:
     off = span(v.effect for of in cases.values() for v in of.values())
     error = depends(START, cases).said(f"{off} times that of the updates")
     return together({"error by the likelihood": error, "computing time": work}).said(
-        "On h10 and pcd_10, maximising the likelihood of all rounds has "
+        "On h10 and pcd_10, maximising the likelihood of all rounds gives "
         f"{off} times the error of the updates and takes {work.effect:.0f} times as long.",
-        "The updates count as equally effective if their error is at most 1.5 times the other.",
+        "The updates count as equally effective if they have at most 1.5 times the error of this "
+        "maximisation.",
     )
 
 
 def fresh_beta(ways: pd.DataFrame) -> Verdict:
-    """Each other way must err more than the last x with fresh beta."""
+    """Each variant must have a larger error than the last x with a fresh beta."""
     name, cases, new = "carlson-fresh-beta", {}, _of_ways(ways, "from_base")
     kept = _of_ways(ways, "same_betas")
     for (begun, model), ratio in kept.items():
@@ -166,21 +168,21 @@ def fresh_beta(ways: pd.DataFrame) -> Verdict:
 
 
 def figure_2(errors: dict[str, np.ndarray], fine: dict[str, Verdict]) -> Verdict:
-    """Errors of each estimator and of RTS on the same states; ``fine``: with 3,001 temperatures."""
+    """``errors`` are on the same states; ``fine`` has verdicts with 3,001 temperatures."""
     over = {k: ms.rmse_ratio(e, of=errors["RTS"]) for k, e in errors.items() if k != "RTS"}
     few = each(equivalence, "carlson-fig2-alike", over, **QUARTER)
     cases = {"K = 41": few, "K = 3,001": fine}
     riemann = [f"{of['TI Riemann'].effect:.2f}" for of in (few, fine)]
     others = span(v for of in cases.values() for k, v in of.items() if k != "TI Riemann")
-    ours = f"The RMSE of the Riemann sum is {riemann[0]} times that of RTS with K = 41, and "
-    ours += f"{riemann[1]} times with K = 3,001."
+    ours = f"The RMSE of the Riemann sum is {riemann[0]} times that of RTS with K = 41 and "
+    ours += f"{riemann[1]} times that of RTS with K = 3,001."
     words = f"For the other estimators, the factor is {others}. With K = 3,001, we ran only the "
     words += "Riemann sum and the trapezoid rule."
     return depends("the number of temperatures", cases).said(ours, words)
 
 
 def sandwich(frame: pd.DataFrame) -> Verdict:
-    """Mean errors over annealings with 100, 300 and 1,000 temperatures, one number a seed."""
+    """Mean errors over runs with 100, 300 and 1,000 temperatures, one number per seed."""
     cases = {}
     public = frame[(frame["model"] == PUBLIC) & frame["steps"].isin((100, 300, 1000))]
     for sign, which in ((-1, {"method": "AIS"}), (+1, {"method": "RAISE", "n_images": 100})):
@@ -193,7 +195,7 @@ def sandwich(frame: pd.DataFrame) -> Verdict:
 
 
 def truth_variance(frame: pd.DataFrame) -> Verdict:
-    """As a variance or a deviation, within a factor of two; of RTS, of AIS, of their average."""
+    """Is 0.006 right within a factor of two, as variance or deviation of RTS, AIS or their mean?"""
     name, cases = "carlson-truth-variance", {}
     rts, ais = (_errors(frame, PUBLIC, method, 10_000, PILOT) for method in ("RTS", "AIS"))
     of = {"RTS": rts, "AIS": ais, "their average": (rts + ais) / 2}
@@ -211,9 +213,9 @@ def truth_variance(frame: pd.DataFrame) -> Verdict:
 
 
 def _errors(frame, model: str, method: str, steps: int, reading: str = "") -> np.ndarray:
-    """Errors of runs; of RTS from a start, of RAISE with a chain an image.
+    """Errors of runs; ``reading`` is the start of RTS. RAISE has one chain per image.
 
-    Where the sweeps of the pilot count, other methods have as many more.
+    If the sweeps of the pilot count, other methods get as many additional sweeps.
     """
     if reading == COUNTED:
         steps, reading = steps + PILOT_SWEEPS * (method != "RTS"), PILOT
@@ -222,19 +224,19 @@ def _errors(frame, model: str, method: str, steps: int, reading: str = "") -> np
 
 
 def _columns(frame, model, other, reading, lengths) -> list[np.ndarray]:
-    """Errors of RTS and of another: a column for each length that both have run, a row a seed."""
+    """Errors of RTS and of another method: a column per length that both have, a row per seed."""
     pairs = ([_errors(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths)
     sides = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
     return [np.column_stack([e[: min(map(len, of))] for e in of]) for of in sides]
 
 
 def size_of_bias(errors: np.ndarray) -> Measured:
-    """Size of the mean error, in the mean over columns."""
+    """Absolute mean error, averaged over columns."""
     return ms.mean_of((errors * np.sign(errors.mean(axis=0))).mean(axis=1))
 
 
 def less_biased(name, frame, model, reading) -> Verdict:
-    """Size of the mean error of RTS less that of each other, in the mean over all lengths."""
+    """Absolute bias of RTS minus that of each other method, averaged over all lengths."""
     less = {}
     for other in RIVALS[model]:
         sides = _columns(frame, model, other, reading, LENGTHS)
@@ -244,7 +246,7 @@ def less_biased(name, frame, model, reading) -> Verdict:
 
 
 def needs_tenfold(name, frame, model, reading) -> Verdict:
-    """RMSE of AIS with ten times the sweeps of RTS over that of RTS with 1,000 and its start."""
+    """RMSE of AIS with ten times the sweeps, divided by that of RTS with 1,000 sweeps."""
     sweeps = 10 * (1000 + PILOT_SWEEPS * (reading == COUNTED))
     ais, rts = _errors(frame, model, "AIS", sweeps), _errors(frame, model, "RTS", 1000, reading)
     over = ms.rmse_ratio(ais, of=rts, paired=False)
@@ -253,7 +255,7 @@ def needs_tenfold(name, frame, model, reading) -> Verdict:
 
 
 def dominates(name, frame, model, reading) -> Verdict:
-    """RMSE of each other over that of RTS at equal sweeps, in the mean over 1,000 and more."""
+    """RMSE of each other method divided by that of RTS, averaged over 1,000 sweeps and more."""
     over = {}
     for other in RIVALS[model]:
         rts, errors = _columns(frame, model, other, reading, LENGTHS[2:])
@@ -263,9 +265,9 @@ def dominates(name, frame, model, reading) -> Verdict:
 
 
 def mean_ratio(errors: np.ndarray, of: np.ndarray) -> Measured:
-    """Geometric mean over columns of RMSE over RMSE, on the scale "log".
+    """Geometric mean over columns of the ratio of two RMSEs, on the scale "log".
 
-    Rows are seeds, which columns may share: the jackknife leaves out a row at a time on each side.
+    Columns may share seeds, and the jackknife leaves out one row (seed) at a time on each side.
     """
 
     def half(squares):
@@ -278,15 +280,15 @@ def mean_ratio(errors: np.ndarray, of: np.ndarray) -> Measured:
     return ms.measured(math.exp(a - b), math.sqrt(var_a + var_b), freedom, "log")
 
 
-PARTS = {  # of the claims on Figure 3, with the names of what they measure
+PARTS = {  # of the claims on Figure 3, with the names of the measured quantities
     "bias": ("absolute bias of RTS minus that of the other method", less_biased),
-    "tenfold": ("RMSE over that of RTS at 1,000 sweeps", needs_tenfold),
-    "dominates": ("RMSE over that of RTS at equal sweeps", dominates),
+    "tenfold": ("RMSE divided by that of RTS at 1,000 sweeps", needs_tenfold),
+    "dominates": ("RMSE divided by that of RTS at equal sweeps", dominates),
 }
 
 
 def of_start(name: str, frame, models, parts, price: str) -> Verdict:
-    """Some of `PARTS` over every reading of the start; the card states the last of them."""
+    """Some of `PARTS` over every reading of the start; the card shows the last part."""
 
     def of(model, reading):
         if any(len(_errors(frame, model, x, 1000, reading)) < FEWEST for x in ("RTS", "AIS")):
@@ -316,7 +318,7 @@ def of_start(name: str, frame, models, parts, price: str) -> Verdict:
 
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
-    """500 hidden units: bias, tenfold, domination; then 100 hidden units, all three of them."""
+    """A verdict on each of `PARTS` with 500 hidden units, and one on all with 100."""
     price = "rounds with 20 and 25 sweeps left out, and 30 runs from a pilot (1 h on two cores)"
     hundred = of_start("carlson-fig3-100", frame, ["h100", "spectral_100"], PARTS, price)
     public = [
@@ -329,7 +331,7 @@ def figure_3(frame: pd.DataFrame) -> list[Verdict]:
 
 
 def more_temperatures(curves) -> list[Verdict]:
-    """3,001 temperatures, or continuous ones, against 100, on the paper's model."""
+    """3,001 temperatures, which stand for continuous ones, against 100 on the paper's model."""
     own = {PUBLIC: curves[PUBLIC]}
     grown = {PUBLIC: growth(curves[PUBLIC], 100)}
     more = ratios(own, ("rts", 3001), ("rts", 100))
@@ -357,22 +359,22 @@ def few_temperatures(small_errors, curves) -> Verdict:
 
 
 def tirb(curves, n_states: int = 10_000) -> Verdict:
-    """TI has no value where a bin is empty; the paper fills empty bins by interpolation."""
+    """TI has no value in an empty bin; the paper fills empty bins by interpolation."""
     name, k = "carlson-tirb", 3001
     over = ratios(curves, ("ti", k), ("ti_rb", k))
     over = each(effect, name, over, "TI over TI-RB, 3,001 temperatures, {}", **RISES)
     empty = k * (1 - 1 / k) ** n_states
     said = f"{empty:.0f} of {k:,} bins are empty on average"
-    unstable = statement(name, compare(empty, ">", 1), ours=said, reason="TI has no value there")
+    unstable = statement(name, compare(empty, ">", 1), ours=said, reason="TI has no value in them")
     grown = span(math.exp(x.value) for x in ratios(curves, ("ti", k), ("ti", 100)).values())
     ours = f"With 3,001 temperatures, {said}. After the paper's interpolation, the RMSE of TI is "
     ours += f"{span(over.values(), '.1f')} times that of TI-RB."
-    words = f"The RMSE of interpolated TI is {grown} times that with 100 temperatures."
+    words = f"With 3,001 temperatures, the RMSE of interpolated TI is {grown} times that with 100."
     return together({"TI is unstable": unstable} | over).said(ours, words)
 
 
 def tirb_limit(gaps: pd.Series, curves) -> Verdict:
-    """``gaps``: TI-RB less RTS on the same states, by K."""
+    """``gaps`` has TI-RB minus RTS on the same states, by K."""
     name = "carlson-tirb-limit"
     scaled = (gaps * np.square(gaps.index.to_numpy(dtype=float))).iloc[-3:]
     falls = compare(scaled.max() / scaled.min(), "<", 1.3) & compare(abs(gaps.iloc[-1]), "<", 1e-3)
@@ -385,12 +387,12 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
         effect, name, over, "RMSE of TI-RB over that of RTS, K = 10 over K = 3,001, {}", **RISES
     )
     found = together({"difference, 30 × 12": limit} | over)
-    ours = f"On 30 × 12 units, the two estimates differ by {said}."
+    ours = f"On 30 × 12 units, TI-RB and RTS differ by {said}."
     return found.said(ours, "The difference falls as 1/K².")
 
 
 def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
-    """Errors of MBAR and of RTS from groups of chains; and from resampled states."""
+    """Errors of MBAR and RTS: ``chains`` from groups of chains, ``drawn`` from resampled states."""
     name = "carlson-beats-mbar"
     given = {"30 × 12": ms.rmse_ratio(chains[0], of=chains[1])}
     again = {"30 × 12": ratio_of(*map(np.std, drawn), *map(len, drawn))}
@@ -403,7 +405,7 @@ def beats_mbar(chains: tuple, drawn: tuple, curves) -> Verdict:
 
 
 def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdict:
-    """ "Prohibitive": over an hour by MBAR for the 200 estimates of a point of Figure 4.
+    """MBAR is prohibitive if the 200 estimates of a point of Figure 4 take more than an hour.
 
     RTS adds a sum for each of k temperatures to a sweep of v × h units and the draw of beta.
     """
@@ -424,9 +426,9 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
 
 
 def tracks(trainings: dict[str, dict]) -> Verdict:
-    """Within a nat wherever AIS is sound; with the gain 0.05 at the paper's learning rate."""
+    """Within a nat if AIS is reliable; with the gain 0.05, only at the paper's learning rate."""
     name, cases, lags = "carlson-fig5-tracks", {}, []
-    reason = "differences are judged where the ESS of AIS is 50 or more"
+    reason = "only differences at which the ESS of AIS is 50 or more are judged"
     for case, found in trainings.items():
         off = found["largest difference"]
         if "α = 0.05" in case and "step 1e-05" not in case:
@@ -435,32 +437,32 @@ def tracks(trainings: dict[str, dict]) -> Verdict:
         ours = f"{off:.2f} nats at most, {found['RMS difference']:.2f} nats RMS"
         cases[case] = statement(name, compare(off, "<", A_NAT), ours=ours, reason=reason)
     off = span(trainings[case]["largest difference"] for case in cases)
-    ours = f"The largest difference from AIS is {off} nats, depending on the training."
-    words = "With the gain 0.05, only the training at the paper's learning rate is judged. At four "
+    ours = f"The largest difference from AIS is {off} nats, depending on the training run."
+    words = "With the gain 0.05, the claim is judged only at the paper's learning rate. At four "
     words += f"times this rate, the largest difference is {span(lags)} nats."
     return together(cases).said(ours, words, "dna, 500 units")
 
 
 def early_stopping(trainings: dict[str, dict]) -> Verdict:
-    """The validation likelihood, by AIS, at its best, less that at the best by tracking."""
+    """The best validation likelihood by AIS minus that at the best update by tracking."""
     turns = [case for case in trainings if case.startswith("400") and "1e-05" not in case]
     few = [trainings[case] for case in turns]
     lost = [found["nats lost"] for found in few]
     how = {"at_most": A_NAT, "unit": "nats", "n_trainings": len(few), "alpha": FEW, "least": 0}
     found = bound("carlson-early-stopping", lost, **how).said(
-        f"Stopping at the best tracked update loses {span(lost)} nats, as measured by AIS with an "
+        f"Stopping at the best update by tracking loses {span(lost)} nats, measured by AIS with an "
         f"ESS of {span([f['ESS at best tracked'] for f in few], '.0f')}.",
-        "With 2,000 chains, as in the paper, the validation likelihood does not begin to fall.",
-        "dna, 500 units, 400 chains, one training with each of three gains",
+        "With 2,000 chains, as in the paper, the validation likelihood did not begin to fall.",
+        "dna, 500 units, 400 chains, one training run with each of three gains",
     )
-    return found.priced("twelve more trainings (0.4 h) and longer ones with 2,000 chains (6 h)")
+    return found.priced("twelve more training runs (0.4 h), longer ones with 2,000 chains (6 h)")
 
 
 # Figures 6 to 8 --------------------------------------------------------------------------------
 
 
 def adaptive(trips: dict, errors: dict, walks: pd.DataFrame) -> Verdict:
-    """``walks``: the stored random walks, adapted and fixed."""
+    """``walks`` has the stored random walks with adapted and fixed steps."""
     of = walks.set_index("steps")
     error = float(np.hypot(*(of["round_trips_error"] / of["round_trips"])))
     gain = of["round_trips"]["adaptive"] / of["round_trips"]["fixed"]
@@ -480,7 +482,7 @@ def adaptive(trips: dict, errors: dict, walks: pd.DataFrame) -> Verdict:
 
 
 def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str) -> Verdict:
-    """RMSE along the uniform base over that along the base rate, and the error of the start."""
+    """RMSE from the uniform base divided by that from the base rate, and the error of the start."""
     name, rivals = "carlson-fig7-worse", {}
 
     def both(*where):
@@ -491,13 +493,14 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str) -> Verd
         rivals[f"{method}, {steps:,} sweeps"] = effect(name, over, **RISES)
     first = ms.difference(*map(np.abs, both("RTS", 1000, "v and h, all sweeps")))
     start = {"RTS after ten rounds": effect(name, first, unit="nats more", **RISES)}
-    ours = f"The RMSEs are {span(rivals.values(), '.1f')} times those with the base rate."
+    ours = f"With the uniform base, the RMSEs are {span(rivals.values(), '.1f')} times as large as "
+    ours += "with the base rate."
     words = f"After ten rounds, the error of RTS is {span(start.values(), '.0f')} nats larger."
     return together(rivals | start).said(ours, words, model)
 
 
 def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
-    """Bias of RTS less that of AIS at first, and whether they differ after 10⁵ sweeps."""
+    """Absolute bias of RTS minus that of AIS at first, and their difference after 10⁵ sweeps."""
     name, counts = "carlson-fig7-similar", {"is not counted": 300, "is counted": 3000}
 
     def bias(*of):
@@ -517,7 +520,7 @@ def uniform_similar(uniform: pd.DataFrame, model: str) -> Verdict:
 
 
 def knot(narrowest: dict[str, list[float]], trips: dict[str, np.ndarray]) -> Verdict:
-    """Least conductance of 10 units; round trips of 500, uniform base over base rate."""
+    """Smallest conductance with 10 units and round trips with 500, uniform base over base rate."""
     of = {"smallest conductance, pcd_10": narrowest, "round trips, cd25_500": trips}
     over = {case: ms.ratio(x["uniform"], x["base rate"]) for case, x in of.items()}
     how = {"direction": -1, "size": (0, 0.5)}
@@ -529,24 +532,24 @@ def knot(narrowest: dict[str, list[float]], trips: dict[str, np.ndarray]) -> Ver
 
 
 def gains_a_tenth(errors: dict) -> Verdict:
-    """10 units: a reduction by 5 to 20 percent, in the mean over trainings. The text names RSD."""
+    """With 10 units, a mean reduction by 5 to 20 percent over training runs. The text names RSD."""
     of = {"RSD (text)": over_rts(errors, "rsd"), "SD (caption)": over_rts(errors, "sd")}
     cases = each(effect, "carlson-fig8-10", of, direction=-1, size=(0.8, 0.95))
     said = " and ".join(f"{math.exp(x.value):.2f} for {words}" for words, x in of.items())
-    ours = f"Averaged over {len(errors)} trainings, the RMSE divided by that of RTS is {said}."
-    price = "about 350 trainings (2 h on two cores), because 5% is the smallest gain that counts "
-    price += "as about 10%"
+    ours = f"Averaged over {len(errors)} training runs, the RMSE divided by that of RTS is {said}."
+    price = "about 350 training runs (2 h on two cores), because 5% is the smallest gain that "
+    price += "counts as about 10%"
     return depends("whether SD or RSD is meant", cases).said(ours).priced(price)
 
 
 def over_rts(errors: dict, kind: str) -> Measured:
-    """RMSE over that of RTS: its geometric mean over trainings, on the scale "log"."""
+    """Geometric mean over training runs of the RMSE divided by that of RTS, on the scale "log"."""
     ratios = [ms.rmse_ratio(of[kind], of["rts"]).value for of in errors.values()]
     return ms.mean_of(ratios)._replace(scale="log")
 
 
 def gains_nothing(own: dict[str, np.ndarray]) -> Verdict:
-    """The model with 200 units."""
+    """Less than a tenth on the model with 200 units."""
     over = {kind.upper(): ms.rmse_ratio(own[kind], of=own["rts"]) for kind in ("sd", "rsd")}
     cases = each(bound, "carlson-fig8-200", over, **TENTH)
     ours = f"The RMSE divided by that of RTS is {by_case(cases)}."

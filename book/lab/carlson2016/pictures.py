@@ -1,4 +1,4 @@
-"""Figures 1 to 8 of Carlson et al. (2016), ours."""
+"""Figures 1 to 8 of Carlson et al. (2016), from our runs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TRACKED = {"train": plots.GREY, "validation": plots.METHOD_COLOURS["RTS"]}
 
 
 def first_rounds(history, betas) -> None:
-    """Figure 1: guesses and shares in four of the first rounds, a row for each way."""
+    """Figure 1: guesses and shares in four of the first rounds, one row per variant."""
     _, axes = plt.subplots(len(history), 2, figsize=(8.5, 2.3 * len(history)), sharex=True)
     for (name, made), row in zip(history.items(), axes, strict=True):
         for i in (0, 1, 3, 7):
@@ -36,7 +36,7 @@ def first_rounds(history, betas) -> None:
 
 
 def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
-    """Figure 2: RMSE against samples; ``errors`` (n_numbers, n_repeats) by estimator."""
+    """Figure 2: RMSE against samples; ``errors`` has shape (n_numbers, n_repeats) per estimator."""
     looks = {
         "TI Riemann": plots.method("TI") | {"linestyle": ":", "marker": "s"},
         "TI trap corrected": plots.method("TI") | {"linestyle": "-", "marker": "o"},
@@ -52,8 +52,8 @@ def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
 
 
 def mean_and_rmse(frame: pd.DataFrame, models) -> None:
-    """Figures 3 and 7: mean error and RMSE against sweeps, a row a model."""
-    # RAISE with a chain an image, as in the paper
+    """Figures 3 and 7: mean error and RMSE against sweeps, one row per model."""
+    # RAISE with one chain per image, as in the paper
     frame = frame[(frame["method"] != "RAISE") | (frame["n_images"] == 100)]
     frame = frame[frame["steps"].isin([*LENGTHS, 100_000])]
     frame = frame.assign(begun=frame["begun"].where(frame["method"] == "RTS", ""))
@@ -78,7 +78,7 @@ def mean_and_rmse(frame: pd.DataFrame, models) -> None:
 
 
 def by_temperatures(curves: Mapping[str, pd.DataFrame]) -> None:
-    """Figure 4: RMSE against the number of temperatures, a panel a model."""
+    """Figure 4: RMSE against the number of temperatures, one panel per model."""
     names = {"rts": "RTS", "ts": "counts", "ti_rb": "TI-RB", "ti": "TI", "mbar": "MBAR"}
     _, axes = plt.subplots(1, len(curves), figsize=(9, 3.4), sharey=True, squeeze=False)
     for ax, (model, curve) in zip(axes[0], curves.items(), strict=True):
@@ -90,7 +90,7 @@ def by_temperatures(curves: Mapping[str, pd.DataFrame]) -> None:
 
 
 def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
-    """Figure 5: likelihoods along trainings, a panel each; lines tracked, circles by AIS."""
+    """Figure 5: likelihoods along training runs; lines are tracked, circles are by AIS."""
     _, axes = plt.subplots(1, len(trainings), figsize=(9.5, 3.4))
     for ax, (title, run) in zip(axes, trainings.items(), strict=True):
         sound = run["ess"] >= SOUND_ESS
@@ -105,7 +105,7 @@ def likelihoods(trainings: Mapping[str, pd.DataFrame]) -> None:
 
 
 def bottlenecks(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
-    """Figure 7, right: shares of moves from each beta by base, and conductances."""
+    """Figure 7, right: shares of the moves from each beta, and conductances, for each base."""
     _, axes = plt.subplots(1, 3, figsize=(9.3, 3))
     for ax, (name, counts) in zip(axes, moves.items(), strict=False):
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -119,9 +119,9 @@ def bottlenecks(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
 
 
 def matrix_of_moves(by_length, trainings) -> None:
-    """Figure 8: RMSE of SD and RSD over RTS by the sweeps used, and of each training with 10 units.
+    """Figure 8: RMSE of SD and RSD over that of RTS, by the sweeps used and by training run.
 
-    ``by_length[n][kind]`` and ``trainings[model][kind]``: root mean squared errors of tasks.
+    ``by_length[n][kind]`` and ``trainings[model][kind]`` have root mean squared errors of tasks.
     """
     _, (left, right) = plt.subplots(1, 2, figsize=(9.3, 3.4), sharey=True)
     gain = {m: rmse_ratio(of["rsd"], of["rts"]).value for m, of in trainings.items()}
@@ -138,14 +138,14 @@ def matrix_of_moves(by_length, trainings) -> None:
     for ax in (left, right):
         ax.axhline(1, color="black", lw=0.8)
     left.axhline(0.9, **plots.method("published", "printed: about 10% less", markers=False))
-    left.set(xscale="log", xlabel="sweeps of each chain that are used, pcd_10")
-    left.set_ylabel("RMSE over that of RTS")
-    right.set(xticks=[], xlabel=f"{len(trainings)} trainings with 10 hidden units, sorted by RSD")
+    left.set(xscale="log", xlabel="sweeps used of each chain, pcd_10")
+    left.set_ylabel("RMSE divided by that of RTS")
+    right.set(xticks=[], xlabel=f"{len(trainings)} training runs, 10 hidden units, sorted by RSD")
     left.legend(fontsize=8)
 
 
 def wandering_chains(betas, runs: Mapping, errors: Mapping[str, np.ndarray]) -> None:
-    """The first fifth of a typical chain with each kind of steps, and the errors of all chains."""
+    """The first fifth of a typical chain with each kind of step, and the errors of all chains."""
     _, axes = plt.subplots(1, 3, figsize=(9.5, 3.0))
     for ax, (name, run) in zip(axes, runs.items(), strict=False):
         n_moves, n_chains = run.temperature.shape

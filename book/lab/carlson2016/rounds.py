@@ -1,4 +1,4 @@
-"""Rounds of RTS from equal guesses, as Carlson et al. (2016) begin."""
+"""Rounds of RTS from equal guesses, the start of Carlson et al. (2016)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 import rbmlib as rl
 from rbmlib.estimators.rts import BLOCKS, EMPTY, updated
 
-ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps of a round; how many, and when the authors stop
+ROUND, ROUNDS, CLOSE = 50, 10, 0.1  # sweeps per round, most rounds, `distance` of the last
 
 
 class Round(NamedTuple):
-    """Some sweeps of all chains: their states, the shares c, the guess of log Z after them."""
+    """Some sweeps of all chains: their states, the shares c, and the new guess of log Z."""
 
     sample: rl.TemperedSample
     shares: np.ndarray
@@ -24,16 +24,16 @@ class Round(NamedTuple):
 
 def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed",
            conditional="joint", until=0.0) -> list[Round]:  # fmt: skip
-    """Rounds of `ROUND` sweeps, one after the other, from equal guesses (section 2.4).
+    """Successive rounds of `ROUND` sweeps from equal guesses (section 2.4).
 
-    The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
-    does not say whether the first sweeps of a round are used (``left_out``). It matters: the guess
-    of log Z rises by log c_K / c_0, and a fresh beta near 0 is a visit that the guesses do not ask
-    for. One state with q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the rise below
-    log N, however far the guesses are off.
+    The paper's base is normalised, and its guesses of 1 are ``(1 - beta) log Z_1`` of ours. The
+    paper does not say whether the first ``left_out`` sweeps of a round are used, and this matters.
+    The guess of log Z rises by log c_K / c_0, and a fresh beta near 0 is a visit that the guesses
+    would not make. One state in N with q(0 | x) near 1 keeps c_0 at 1 / N and the rise below log N,
+    however wrong the guesses are.
 
-    ``column``: shares from q(beta | x) ("mixed"), or from counts with `EMPTY` added to each;
-    ``until``: a round whose `distance` is less is the last.
+    ``column`` says whether shares come from q(beta | x) ("mixed") or from counts ("visited"), with
+    `EMPTY` added to each. The first round with a `distance` below ``until`` is the last.
     """
     log_z = (1 - betas) * path.log_z_base
     rng, made = np.random.default_rng(seed), []
@@ -58,7 +58,7 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
 
 def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditional="joint",
                     rao_blackwell=True) -> tuple[rl.Estimate, list[Round]]:  # fmt: skip
-    """RTS from the last of the authors' rounds, all sweeps of it used; and these rounds."""
+    """RTS that uses all sweeps after the last of the authors' rounds; and these rounds."""
     source = np.random.default_rng(rng)
     how = {"left_out": left_out, "conditional": conditional, "until": CLOSE}
     made = rounds(path, betas, n_chains, source, ROUNDS, **how)
@@ -71,7 +71,7 @@ def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditi
 
 
 def distance(shares) -> float:
-    """Largest difference of a share from 1/K, in units of 1/K: below 0.1 the authors stop.
+    """Largest difference of a share from 1/K, in units of 1/K; the authors stop below 0.1.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from ..stored import is_stored, stored_results
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = dict.fromkeys(("rts", "rts_from_rounds", "rts_given_v"), "RTS")
 METHODS |= {"ais": "AIS", "raise": "RAISE", "reverse_ais": "reverse AIS"}
-READINGS = {  # the variables that beta is conditioned on, and the first sweeps left out of a round
+READINGS = {  # the variables that beta is conditioned on, and the sweeps left out of a round
     f"{given}, {left_out or 'all'} {'left out' if left_out else 'sweeps'}": (how, left_out)
     for left_out in (0, 10, 20, 25)
     for given, how in (("v and h", "joint"), ("v", "marginal"))
@@ -22,14 +22,15 @@ READINGS = {  # the variables that beta is conditioned on, and the first sweeps 
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v and h
 PILOT_GIVEN_V = "v, a pilot"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
-FEWEST = 5  # runs that are judged
-SOUND_ESS = 50  # of AIS with 100 chains, from which on it is trusted
+FEWEST = 5  # fewer runs are not judged
+SOUND_ESS = 50  # least ESS at which AIS with 100 chains is trusted
 
 
 def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
-    """Rows of those of these sweeps that are stored, with their errors of log Z.
+    """Rows of the stored ones among these sweeps, with their errors of log Z.
 
-    ``steps`` are sweeps of a chain, or betas of an annealing; ``begun``: of `READINGS`, or a pilot.
+    ``steps`` are sweeps of a chain or betas of an annealing; ``begun`` is one of `READINGS` or a
+    pilot.
     """
     tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
     frame = pd.concat(tables, ignore_index=True)
@@ -49,14 +50,14 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
 
 
 def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
-    """Errors of the runs with these values, maybe none, in the order of their seeds."""
+    """Errors of the runs with these values, by seed; there may be none."""
     for column, value in where.items():
         frame = frame[frame[column] == value]
     return frame.sort_values("seed")["error"].to_numpy()
 
 
 def span(errors) -> str:
-    """The least and the largest of errors of runs, and their number."""
+    """The smallest and the largest error of runs, and their number, as text."""
     if not errors.size:
         return "not run"
     most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
@@ -69,7 +70,7 @@ def in_interval(ratio: Measured) -> str:
 
 
 def mean_and_rmse(errors) -> str:
-    """As text: the mean error with its standard error, the root mean square, the runs."""
+    """Mean error with its standard error, root mean square and number of runs, as text."""
     if len(errors) < 2:
         return span(errors)
     mean = measured.mean_of(errors)
@@ -80,7 +81,7 @@ ESTIMATES = ("rts", "ts", "ti_rb", "ti", "mbar")
 
 
 def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
-    """RMSE of estimates, ``n`` of each, about the value of all states of a run, by K betas."""
+    """RMSE of ``n`` estimates about the value from all states of a run, by number K of betas."""
     k = (runs["n_temperatures"] + 1).rename("K")
     n = {c: runs["n_mbar" if c == "mbar" else "n_estimates"] for c in ESTIMATES}
     squares = {c: n[c] * (runs[f"{c}_error"] ** 2 + (runs[c] - runs["log_z"]) ** 2) for c in n}
@@ -89,12 +90,12 @@ def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
-    """Ratio of two RMSEs of so many independent estimates."""
+    """Ratio of two RMSEs of ``n_a`` and ``n_b`` independent estimates."""
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
 
 def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
-    """RMSE at one point of Figure 4, (estimator, K), over that at another, by model."""
+    """RMSE at one point (estimator, K) of Figure 4 divided by that at another, by model."""
     found = {}
     for model, curve in curves.items():
         n = [curve.loc[k, "n_mbar" if of == "mbar" else "n"] for of, k in (top, bottom)]
@@ -103,9 +104,9 @@ def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
 
 
 def growth(curve: pd.DataFrame, least: int) -> Measured:
-    """By how much the RMSE of RTS grows from K = ``least`` to the largest K.
+    """Factor by which the RMSE of RTS grows from K = ``least`` to the largest K.
 
-    By a line of log RMSE against log K through all points, each of ``n`` independent estimates.
+    A line of log RMSE against log K is fitted to all points, each of ``n`` independent estimates.
     """
     curve = curve.loc[least:]
     x = np.log(curve.index.to_numpy(dtype=float))
@@ -118,7 +119,7 @@ def growth(curve: pd.DataFrame, least: int) -> Measured:
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
     """Root mean squared errors of the runs of each task, by model and estimator.
 
-    ``runs``: of the estimator "moves", and of "exact" for models not in the reference set.
+    ``runs`` has the estimator "moves", and "exact" for models outside the reference set.
     """
     known = {model: reference.log_z for model, reference in load_reference().items()}
     known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
@@ -131,7 +132,7 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
 
 
 def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Evaluations along each training on DNA, that of the paper's 2,000 chains first."""
+    """Evaluations along each training run on DNA, first the one with the paper's 2,000 chains."""
     rows = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
     rows["update"] = rows["look"] * rows["n_updates"] // rows["n_looks"]
     return {
@@ -141,7 +142,7 @@ def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def against_ais(run: pd.DataFrame) -> dict:
-    """How far the tracked log Z is from AIS along a training, and where each would stop."""
+    """Differences of the tracked log Z from AIS in a training run, and where each would stop."""
     off, sound = (run["tracked"] - run["log_z"]).abs(), run["ess"] >= SOUND_ESS
     checked = run["validation"] + run["tracked"] - run["log_z"]
     best, best_ais = run["validation"].argmax(), checked.argmax()

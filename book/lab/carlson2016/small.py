@@ -1,4 +1,4 @@
-"""A model of 30 × 12 units whose log Z is known at every beta, and reading tempered chains."""
+"""A model of 30 × 12 units with exact log Z at every beta, and tools for tempered chains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GROUP = 16  # chains of an estimate
 
 
 class Small(NamedTuple):
-    """A model with its path, the exact log Z along it, and guesses that are not quite right."""
+    """A model with its path, the exact log Z on the path, and slightly wrong guesses."""
 
     rbm: rl.RBM
     path: rl.GeometricPath
@@ -41,12 +41,12 @@ def small_model(seed: int) -> Small:
 
 
 def in_groups(sample, size: int = GROUP) -> list:
-    """Samples of so many chains each, which are independent estimates."""
+    """Independent samples of ``size`` chains each."""
     return [sample.of_chains(slice(i, i + size)) for i in range(0, sample.n_chains, size)]
 
 
 def three_routes(small: Small, sample) -> tuple[dict[str, float], float]:
-    """log Z by eq. (12), and by the maxima of (14) and (18), whose slope at the first is given."""
+    """log Z by eq. (12), (14) and (18), and the largest slope of (14) at the solution of (12)."""
     rts = rl.rts_of_sample(sample)
     expected = softmax(np.log(sample.prior) + rts.log_z_path - sample.log_z_path)
     offsets = np.log(expected) - rts.log_z_path
@@ -67,7 +67,7 @@ PRIORS = {
 
 
 def conductance(moves: np.ndarray) -> np.ndarray:
-    """Between neighbouring betas: the share of moves across over the time on the lesser side."""
+    """Share of moves across each gap between betas, divided by the time on the smaller side."""
     moves = moves / moves.sum()
     cross = [(moves[:m, m:].sum() + moves[m:, :m].sum()) / 2 for m in range(1, len(moves))]
     below = moves.sum(axis=1).cumsum()[:-1]
@@ -75,7 +75,7 @@ def conductance(moves: np.ndarray) -> np.ndarray:
 
 
 def first_blocks(sample: rl.TemperedSample, n_blocks: int) -> rl.TemperedSample:
-    """The first blocks of time of tempered states, all of which were kept."""
+    """The first blocks of time of a sample that holds every state."""
     kept = int(sample.block_sweeps[:n_blocks].sum())
     return replace(
         sample,

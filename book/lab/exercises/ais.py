@@ -10,7 +10,7 @@ from .project import standard_errors_off
 
 
 def reverse_r(own: Own) -> np.ndarray:
-    """The R of 200 reverse chains, normal with a standard deviation of your own."""
+    """The R of 200 reverse chains, normal with your own standard deviation."""
     spread = own.number("spread", 1.0, 2.0)
     return own.log_z + spread**2 / 2 + spread * own.rng("r").normal(size=200)
 

@@ -1,8 +1,8 @@
-"""How an answer is judged: the kinds of tasks, hints at typical mistakes, marks.
+"""Judging answers: kinds of tasks, hints at typical mistakes, and marks.
 
-A file of tasks is a table. `function` is for an answer that is a function, tried on cases; `number`
-for one that was measured; `letter` for a choice; `task` for all else. Beside a hint stands the
-wrong answer that gets it.
+A file of tasks is a table. `function` is for an answer that is a function and is tried on cases,
+`number` is for a measured number, `letter` for a choice, and `task` for everything else. Each hint
+belongs to a wrong answer.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ N_VISIBLE, N_HIDDEN = 8, 5  # of a student's model
 
 
 class NotYet(Exception):
-    """An answer is not right; the message is the hint."""
+    """Raised for a wrong answer; the message is the hint."""
 
 
 class Task(NamedTuple):
-    """A question that can be marked: its judge raises `NotYet` or returns nothing.
+    """A question that can be marked; its judge raises `NotYet` or returns nothing.
 
-    ``why`` is printed after a right answer. Without points a task is optional. ``held_to(own)``
-    are the cases of `function`, or the right number and wrong ones by their hints.
+    ``why`` is printed after a right answer. A task without points is optional. ``held_to(own)``
+    returns the cases of `function`, or the right number with wrong numbers by hint.
     """
 
     kind: str
@@ -59,7 +59,7 @@ def begin(lesson: str, name: str) -> Checker:
 
 
 class Checker:
-    """Marks the answers of one student, whose model, base and path it has, to those of a lesson."""
+    """Marks the answers of one student in a lesson; has the student's model, base and path."""
 
     def __init__(self, lesson: str, name: str):
         self.lesson = lesson
@@ -72,30 +72,30 @@ class Checker:
         return self.own.rng("for the student/student")
 
     def given(self, name: str):
-        """What the text of a task calls "given": numbers or models of your own."""
+        """The "given" numbers or models of a task, which are your own."""
         known = getattr(import_module(f".{self.lesson}", __package__), "GIVEN", {})
         if name not in known:
             raise ValueError(f"nothing is given as {name!r}; there are {', '.join(known)}")
         return known[name](self.own)
 
     def judge(self, name: str, answer) -> str | None:
-        """The hint, or None if the answer is right. Never raises for a wrong answer."""
+        """The hint, or None if the answer is right; a wrong answer raises nothing."""
         if name not in self.tasks:
             raise ValueError(f"there is no task {name!r}; there are {', '.join(self.tasks)}")
         if answer is None or answer is ...:
             return "no answer yet"
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", rl.ConvergenceWarning)  # of the right answer
+                warnings.simplefilter("ignore", rl.ConvergenceWarning)  # from the right answer
                 self.tasks[name].judge(answer, self.own)
         except NotYet as hint:
             return str(hint)
-        except Exception as error:  # of the student's code: it is reported, not raised
+        except Exception as error:  # report errors of the student's code
             return f"your answer raised {type(error).__name__}: {error}"
         return None
 
     def __call__(self, name: str, answer) -> None:
-        """Mark an answer and print what was found."""
+        """Mark an answer and print the result."""
         hint = self.judge(name, answer)
         found = self.tasks[name]
         self.marks[name] = found.points if hint is None else 0
@@ -104,7 +104,7 @@ class Checker:
         print(f"{name}: right ({points}){why}" if hint is None else f"{name}: not yet: {hint}")
 
     def report(self) -> None:
-        """Print the marks, a line a task, and their sum."""
+        """Print the marks, one line per task, and their sum."""
         for name, points in self.marks.items():
             print(f"{name:24} {points} of {self.tasks[name].points}")
         most = sum(t.points for t in self.tasks.values())
@@ -115,7 +115,7 @@ class Checker:
 
 
 class Own:
-    """Models, bases and random numbers of a student; the same name has the same ones forever."""
+    """Models, bases and random numbers of a student, which the name determines."""
 
     def __init__(self, name: str):
         if not isinstance(name, str) or not name.strip():
@@ -123,7 +123,7 @@ class Own:
         self.name = name.strip()
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """A generator of its own for each purpose."""
+        """A separate generator for each purpose."""
         text = f"{self.name.casefold()}/{purpose}".encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
@@ -153,7 +153,7 @@ class Own:
         return self.rng("states").integers(0, 2, (n, units)).astype(float)
 
     def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
-        """A number of this student's between two others."""
+        """A number for this student between ``low`` and ``high``."""
         return round(float(self.rng(purpose).uniform(low, high)), digits)
 
     def whole(self, purpose: str, low: int, high: int) -> int:
@@ -169,7 +169,7 @@ def task(kind: str, points: int):
 
 
 def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **others: str) -> Task:
-    """A choice of one letter; of each of the others it is said what is wrong with it."""
+    """A choice of one letter; each of the other letters has a hint."""
 
     def judge(answer, own):
         found = str(answer).strip(" ().\n").lower()
@@ -180,9 +180,9 @@ def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **ot
 
 
 def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
-    """Decorator of a function that returns the right number and, by their hints, wrong ones.
+    """Decorator of a function that returns the right number, and wrong numbers by hint.
 
-    An answer may be off by ``within``, or by this share of the right number.
+    An answer may differ by ``within``, or by ``share`` of the right number.
     """
 
     def register(truth):
@@ -198,8 +198,9 @@ class Case(NamedTuple):
     """A function that is ``given`` these arguments should return ``right``.
 
     If ``right`` is itself a function, it draws with a generator, its last argument, and so should
-    the answer; ``rows`` makes what is returned an array, a row a chain. ``hints`` have known wrong
-    results or functions. ``what`` is the name of the result; for draws, the hint at other mistakes.
+    the answer; ``rows`` turns the result into an array with one row per chain. ``hints`` has known
+    wrong results or functions. ``what`` names the result; for draws, it is the hint at other
+    mistakes.
     """
 
     given: tuple
@@ -210,9 +211,9 @@ class Case(NamedTuple):
 
 
 def function(kind: str, points: int, **tolerance):
-    """Decorator of a generator of cases on which a function is tried, one after the other.
+    """Decorator of a generator of cases on which a function is tried in turn.
 
-    In the place of a case there may be a check: a function of the answer that raises `NotYet`.
+    A case may also be a check: a function of the answer that raises `NotYet`.
     """
 
     def register(cases):
@@ -233,7 +234,7 @@ def function(kind: str, points: int, **tolerance):
 
 
 def _same_draws(answer, own: Own, case: Case) -> None:
-    """Two seeds of the answer against one of the right function, within five standard errors."""
+    """Compare two seeds of the answer with one of the right function, to five standard errors."""
 
     def parts(draw, seed):
         drawn = call(draw, (*case.given, own.rng(seed)))
@@ -265,24 +266,24 @@ def _same_draws(answer, own: Own, case: Case) -> None:
 
 
 def _alike(one: np.ndarray, other: np.ndarray) -> bool:
-    """Columns and products of two columns have the same means, within five standard errors."""
+    """Are the means of columns and of products of two columns equal, to five standard errors?"""
     i, j = np.triu_indices(one.shape[1])
     one, other = (np.concatenate([x, x[:, i] * x[:, j]], axis=1) for x in (one, other))
     error = np.sqrt(one.var(axis=0) / len(one) + other.var(axis=0) / len(other))
     return bool(np.all(abs(one.mean(axis=0) - other.mean(axis=0)) <= 5 * error + 1e-9))
 
 
-# ------------------------------------------------------------------ what judges are made of
+# ------------------------------------------------------------------ parts of judges
 
 
 def require(condition, hint: str) -> None:
-    """Refuse the answer with a hint unless the condition holds."""
+    """Raise `NotYet` with the hint unless the condition holds."""
     if not condition:
         raise NotYet(hint)
 
 
 def each_named(answer, names, what: str) -> dict:
-    """The answer, if it is a dict with all of these names."""
+    """Return the answer if it is a dict with all of these names."""
     require(isinstance(answer, dict), f'give a dict: {{"{names[0]}": {what}, ...}}')
     missing = [name for name in names if name not in answer]
     require(not missing, f"missing: {', '.join(missing)}")
@@ -290,7 +291,7 @@ def each_named(answer, names, what: str) -> dict:
 
 
 def call(answer: Callable, given: tuple):
-    """What a function returns; it may not change the arrays that it is given."""
+    """Result of a function, which may not change its array arguments."""
     kept = [np.array(x) if isinstance(x, np.ndarray) else None for x in given]
     found = answer(*given)
     changed = any(k is not None and np.any(k != x) for k, x in zip(kept, given, strict=True))
@@ -299,7 +300,7 @@ def call(answer: Callable, given: tuple):
 
 
 def numbers(answer, shape: tuple | None = None, what: str = "your answer") -> np.ndarray:
-    """The answer as an array of finite numbers of a shape, or a hint."""
+    """The answer as an array of finite numbers of this shape; otherwise, a hint is raised."""
     require(answer is not None, f"{what} is None: is `return` missing?")
     try:
         found = np.asarray(answer, dtype=float)
@@ -329,11 +330,11 @@ def same(
     answer, truth, mistakes: Mapping[str, Any], *, rtol: float = 1e-6, atol: float = 1e-8,
     what: str = "your answer", tell: bool = True,
 ) -> None:  # fmt: skip
-    """The answer equals the truth; if it equals a known mistake instead, its hint is given."""
+    """Raise a hint unless the answer equals the truth; known mistakes have their own hints."""
     truth, found = np.asarray(truth, dtype=float), numbers(answer, None, what)
 
     def equals(other):
-        other = np.asarray(other, dtype=float)  # of another shape than the truth, maybe
+        other = np.asarray(other, dtype=float)  # may differ in shape from the truth
         return found.shape == other.shape and np.allclose(found, other, rtol=rtol, atol=atol)
 
     if equals(truth):

@@ -1,4 +1,4 @@
-"""The library built step by step: AIS, RTS, MBAR and SAMS, in the order of the notebook."""
+"""Tasks of building the library: AIS, RTS, MBAR and SAMS, in the order of the notebook."""
 
 from functools import partial
 from itertools import pairwise
@@ -23,7 +23,7 @@ step = partial(function, "step", 1)
 
 
 def hills(tilt: float):
-    """A model of 100 units whose second mode holds exp(tilt) times as much, and its log Z."""
+    """A model of 100 units whose second mode has exp(tilt) times as much mass, and its log Z."""
     return rl.testsystems.two_mode_rbm(100, strength=4.0, tilt=tilt)
 
 
@@ -76,7 +76,7 @@ def log_z(own: Own):
     tall = rl.testsystems.random_rbm(20, 3, coupling=1.0, rng=own.rng("tall"))
 
     def over_hidden_units(answer):
-        """Before 200 visible units, whose states never end: a sum over 2²⁰ takes a second."""
+        """A sum over 2²⁰ states takes a second; for 200 visible units, it would never end."""
         begun = perf_counter()
         answer(tall.weights, tall.visible_bias, tall.hidden_bias)
         require(perf_counter() - begun < 0.3, "the value is right, but your function sums over the "
@@ -180,7 +180,7 @@ def increment(own: Own):
 
 
 def _centred(own: Own, log_w):
-    """Log-weights or R less log Z, and their exponentials, bounded so that means are sure."""
+    """Log-weights or R minus log Z, and their exponentials, bounded for reliable means."""
     x = np.asarray(log_w)[:, None] - own.log_z
     return np.concatenate([x, np.exp(np.clip(x, -9, 1)), np.exp(np.clip(-x, -9, 1))], axis=1)
 
@@ -190,7 +190,7 @@ def _weights(m, b0, betas, n, rng):
 
 
 def _weighed_late(m, b0, betas, n, rng):
-    """AIS that moves before it takes the weight."""
+    """AIS that moves before it updates the weight."""
     path, v = rl.GeometricPath(m, base=b0), _base(m, b0, n, rng)
     log_w = np.full(n, path.log_z_base)
     for old, new in pairwise(betas):
@@ -203,7 +203,7 @@ def _weighed_late(m, b0, betas, n, rng):
 def ais(own: Own):
     """The weight is updated before the move, at a state that was drawn for the old β."""
     m = own.model
-    far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # so that its start is seen
+    far = m.visible_bias + np.resize([2.0, -2.0], m.n_visible)  # makes a wrong start visible
     base = rl.GeometricPath(m, base=far).log_z_base
     yield (m, far, FEW, 10_000), _weights, {
         "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
@@ -293,7 +293,7 @@ def _slope(m, b0, v, h):
 
 
 def distribution(delta, betas, guess):
-    """q(k | x) of slopes, in the last axis."""
+    """q(k | x) from slopes, in the last axis."""
     return softmax(np.multiply.outer(delta, betas) - guess, axis=-1)
 
 
@@ -335,7 +335,7 @@ def draw(own: Own):
 
 
 def tempered(m, b0, betas, guess, n_chains, n_sweeps, rng):
-    """Temperature indices and slopes (n_sweeps, n_chains) of chains of the library."""
+    """Temperature indices and slopes (n_sweeps, n_chains) of the library's chains."""
     path = rl.GeometricPath(m, base=b0)
     run = rl.simulated_tempering(path, betas, guess, n_chains, n_sweeps, rng)
     return run.temperature.astype(int), run.delta
@@ -424,12 +424,12 @@ def round_trips(own: Own):
 @step()
 def log_terms(own: Own):
     betas = np.linspace(0, 1, 4)
-    delta = own.rng("terms").normal(scale=4, size=betas.size)  # so that a transpose has its shape
+    delta = own.rng("terms").normal(scale=4, size=betas.size)  # a transpose has the same shape
     yield (delta, betas), np.multiply.outer(delta, betas)
 
 
 def _mbar_case(own: Own, n: int):
-    """Slopes of exact samples, n at each beta, as the terms of MBAR."""
+    """Slopes of n exact samples at each beta, as the terms of MBAR."""
     m, rng, found = own.model, own.rng("mbar"), []
     for at in map(own.path.at, BETAS):
         v = rl.sample(at, n, rng).states

@@ -11,13 +11,13 @@ N = 20_000
 
 
 def distributions(own: Own) -> tuple[np.ndarray, np.ndarray]:
-    """A target and a distribution of proposals on five states."""
+    """A target and a proposal distribution on five states."""
     rng = own.rng("laws")
     return rng.dirichlet(np.ones(5)), rng.dirichlet(4 * np.ones(5))
 
 
 def chain(own: Own) -> np.ndarray:
-    """20,000 values of a chain whose correlation falls by one factor a step."""
+    """20,000 values of a chain with exponentially falling autocorrelation."""
     phi, noise = own.number("phi", 0.6, 0.95, 2), own.rng("chain").normal(size=N)
     noise[0] /= np.sqrt(1 - phi**2)
     return lfilter([1], [1, -phi], noise)

@@ -1,4 +1,4 @@
-"""The project: eight numbers of four published models, and which of a report's are wrong."""
+"""The project: eight numbers for four published models, and the wrong ones in a report."""
 
 from functools import partial
 from itertools import product
@@ -17,7 +17,7 @@ N_IMAGES = 10_000
 
 
 def standard_errors_off(method: str, model: str) -> tuple[float, dict[str, float]]:
-    """How far a mean of 20 chains of the report is off, in its standard errors, and wrong ways."""
+    """Error of a mean of 20 chains of the report, in its standard errors, and typical mistakes."""
     off = printed_error(model, method)
     variance = float(printed(method).loc[model, "variance"])
     return off / np.sqrt(variance / 20), {

@@ -8,7 +8,7 @@ from .project import standard_errors_off
 
 
 def ten_groups(own: Own) -> np.ndarray:
-    """Final guesses of ten groups of four chains: chains of a group share an error."""
+    """Final guesses of ten groups of four chains; chains of a group share an error."""
     rng = own.rng("ten groups")
     shared = rng.normal(scale=0.3, size=(10, 1))
     return own.log_z + shared + rng.normal(scale=0.02, size=(10, 4))

@@ -10,7 +10,7 @@ from .checker import Own, function, letter, number, numbers, require
 
 
 def spread(own: Own) -> tuple[np.ndarray, np.ndarray]:
-    """A grid of 401 betas, closer near 0, and a variance g of slopes at each."""
+    """A grid of 401 betas, denser near 0, and a variance g of slopes at each."""
     grid = np.linspace(0, 1, 401) ** 1.5
     centre, height = own.number("centre", 0.3, 0.8), own.whole("height", 20, 80)
     return grid, 2 + height * np.exp(-(((grid - centre) / 0.1) ** 2)) + 30 * np.exp(-grid / 0.05)

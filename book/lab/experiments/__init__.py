@@ -1,7 +1,7 @@
-"""The experiments of the book: what only its own tables compute, one file or folder a chapter.
+"""The experiments behind the tables of the book, one file per chapter.
 
-Importing this room registers its words, so that a sweep can name them beside those of
-`rbmbook.sweeps`: each function is given parts of a task by position and settings by keyword.
+Importing this package registers its functions, and sweeps can name them beside those of
+`rbmbook.sweeps`. A function takes parts of a task by position and settings by keyword.
 """
 
 import importlib
@@ -10,20 +10,20 @@ from pathlib import Path
 
 from rbmbook.sweeps import Sweep, declare, estimates, task
 
-for _part in pkgutil.walk_packages(__path__, f"{__name__}."):  # each registers its words
+for _part in pkgutil.walk_packages(__path__, f"{__name__}."):  # each registers its functions
     importlib.import_module(_part.name)
 
 
 def estimate(**settings) -> dict:
-    """`rbmbook.sweeps.task.estimate`, found here by workers, which so know the book's words."""
+    """`rbmbook.sweeps.task.estimate`; workers import it from here and know the book's functions."""
     return task.estimate(**settings)
 
 
 def book_sweep(source, *, folder=None, store=None, overrides=None) -> Sweep:
-    """A sweep of ``book/scales`` by its name, or that of a file of one's own.
+    """The sweep of a name in ``book/scales`` or of a given file.
 
-    Its table is in ``data/results``, or beside the file, unless ``folder`` names another.
-    ``overrides`` replace settings in every grid that names them, and need a folder of their own.
+    Its table is in ``data/results`` or beside the file, unless ``folder`` is given. ``overrides``
+    replace settings in every grid that names them, and need a separate folder.
     """
     found = declare.read(source, overrides)
     if overrides and (folder is None or Path(folder).resolve() == found.folder):

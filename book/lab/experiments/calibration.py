@@ -1,12 +1,12 @@
-"""Page calibration: how often intervals hold the exact log Z, and how often verdicts are wrong.
+"""Calibration: how often intervals contain the exact log Z, and how often verdicts are wrong.
 
-**Intervals.** A task is a block of runs of one estimator on one path of one model; a run of a block
-has the seed of its own that chains give it, and blocks have seeds, pilots and draws of their own.
+**Intervals.** A task is a block of runs of one estimator on one path of one model. Runs of a block
+use separate chains, and each block has its own seed, pilot and draws.
 
 **Verdicts.** A task is one run of one estimator on one model. Models are those of data/bench, on
-which the checks were tuned, and models of two kinds of layers with weak to strong couplings. In
-these one state of a hidden unit holds the visible units in a *planted* pattern of 20% to 95% of Z,
-to which nothing leads. A *wide* kind has more states than the check of a run adds up.
+which the checks were tuned, and models of two kinds of layers with weak to strong couplings. In the
+latter, one state of a hidden unit holds the visible units in a *planted* pattern with 20% to 95% of
+Z, which chains do not find. A *wide* kind has more states than the check of a run adds up.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ PATHS["fixed steps"] = lambda rbm: rl.DensityPath(rbm, BASE_VARIANCE, **STEPS)
 
 
 def truth(path) -> float:
-    """Exact log Z of the model that a path leads to: closed form, or a sum over hidden states."""
+    """Exact log Z of the target of a path, in closed form or as a sum over hidden states."""
     target = getattr(path, "rbm", None) or path.target
     known = isinstance(target, rl.testsystems.GaussianMixture)
     return target.log_z if known else rl.exact(target).log_z
 
 
-# runs of a block, many at once where chains are independent ------------------------------------
+# runs of a block, many at once if chains are independent ---------------------------------------
 
 
 class Run(NamedTuple):
@@ -79,7 +79,7 @@ class Run(NamedTuple):
 
 
 def _of_weights(method: str, path, betas, seed, n) -> Iterator[Run]:
-    """Chains of AIS are independent: one long row of them is n runs."""
+    """n runs of AIS, taken from one run with many independent chains."""
     each = CHAINS["weights"]
     if method == "ais":
         whole, sign = rl.ais(path, betas, n * each, seed, n_recorded=2), 1
@@ -100,9 +100,9 @@ def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
 
 @lru_cache(maxsize=1)
 def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> TemperedSample:
-    """Chains from both ends, with the estimates of log Z of one pilot a block.
+    """Chains from both ends, with estimates of log Z from one pilot per block.
 
-    Kept: estimators read the same states, whatever the order of the tasks.
+    The result is cached: all estimators use the same states, whatever the order of the tasks.
     """
     betas = np.frombuffer(packed)
     source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
@@ -145,7 +145,7 @@ def _groups(function: Callable, path, betas, seed, n) -> Iterator[Run]:
 
 
 def _kept(read: Callable) -> Callable:
-    """States of the first fifth of a run are not used."""
+    """Drop the states of the first fifth of a run."""
     return lambda sample: read(sample, skip=len(sample.delta) * BURN_IN // 10)
 
 
@@ -172,10 +172,10 @@ METHODS: dict[str, Callable] = {
 
 @register(ESTIMATORS, "coverage")
 def _coverage(path, betas, seed, *, method: str, n_repeats: int = 100):
-    """Of a block of runs: how many converged, and how often their intervals hold the truth.
+    """Numbers of runs of a block that converged, and of intervals that contain log Z.
 
-    The columns ``hold_50`` to ``hold_95`` count runs that converged, ``all_95`` those that did
-    not too; ``z_mean`` and ``z_rms`` are of errors over standard errors of runs that converged.
+    The columns ``hold_50`` to ``hold_95`` count converged runs, and ``all_95`` counts all runs.
+    ``z_mean`` and ``z_rms`` are for errors divided by standard errors in converged runs.
     """
     started, of = time.perf_counter(), METHODS[one_of("method", method, METHODS)]
     with warnings.catch_warnings():
@@ -198,7 +198,7 @@ def _coverage(path, betas, seed, *, method: str, n_repeats: int = 100):
 
 
 def holds(run: Run, level: float, value: float) -> bool:
-    """Whether the interval of a level holds a value: its halves in the ratio of Student's t."""
+    """Does the interval of a level, scaled by Student's t, contain a value?"""
     low, high = run.estimate.interval
     freedom = max(run.n_values - 1, 1)
     ratio = stdtrit(freedom, (1 + level) / 2) / stdtrit(freedom, 0.975)
@@ -208,14 +208,14 @@ def holds(run: Run, level: float, value: float) -> bool:
 
 # verdicts -----------------------------------------------------------------------------------
 
-# What a task names instead of a model: the family and the seed say which it is.
+# A task gives these instead of a model; family and seed determine the model.
 MODELS["of a family"] = lambda: None
 BASES["site frequencies"] = lambda rbm: rl.base_rate(
     rl.datasets.load_ww().rows, 1e-3, rbm.visible
 )  # of the WW domain
 
 LADDER, FINE = rl.schedules.linear(30), rl.schedules.linear(1000)  # of tempering, of annealing
-FAR = 1e4  # a bias by which a unit is off, or on, for certain
+FAR = 1e4  # a bias that surely turns a unit off, or on
 
 
 LAYERS: dict[str, Callable] = {  # of n units or sites, Potts of q letters
@@ -237,7 +237,7 @@ SIZES = {  # of the visible layer and of the hidden one
 
 
 def random_model_of(kind: str, seed: int) -> rl.RBM:
-    """A model of two kinds of layers, of which the smaller countable one can be enumerated."""
+    """A model of two kinds of layers, the smaller of which can be enumerated."""
     rng = np.random.default_rng([list(SIZES).index(one_of("kind", kind, SIZES)), seed])
     first, second = kind.removeprefix("wide ").split(", ")
     n_visible, n_hidden = SIZES[kind]
@@ -248,7 +248,7 @@ def random_model_of(kind: str, seed: int) -> rl.RBM:
 
 @lru_cache(maxsize=200)
 def planted_model_of(kind, seed: int) -> rl.RBM:
-    """As `random_model_of`; the last hidden column is a pattern with a share of Z that is drawn."""
+    """`random_model_of` with a pattern in the last hidden column that has a random share of Z."""
     rbm, rng = random_model_of(kind, seed), np.random.default_rng([len(kind), seed])
     visible, hidden, weights = rbm.visible, rbm.hidden, 0.5 * rbm.weights
     mean = visible.mean(np.zeros((1, len(visible))))[0]
@@ -266,7 +266,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
         layer = hidden.with_(bias=np.append(hidden.bias[:-1], b))
         return rl.RBM(visible, layer, weights)
 
-    if hidden.values is None:  # no state of it is off: the pattern is what is nearer to it
+    if hidden.values is None:  # no state is off: the pattern is the set of nearer states
         every = states(visible, np.arange(int(n_states(visible))))
         near = every @ column > (pattern + mean) @ column / 2
 
@@ -274,7 +274,7 @@ def planted_model_of(kind, seed: int) -> rl.RBM:
             log_p = biased(b).log_density(every)
             return logsumexp(log_p[near]) - logsumexp(log_p[~near])
 
-        without = log_odds(-100.0)  # the pattern; where that is more than the share, it is doubled
+        without = log_odds(-100.0)  # odds without the unit, doubled if above the target
         odds = odds if odds > without else without + np.log(2)
         return biased(brentq(lambda b: log_odds(b) - odds, -100.0, 100.0))
     step = 1 + isinstance(hidden, rl.Spin)  # Z(b) = Z_off + exp(step b) Z_on, but for a factor
@@ -306,7 +306,7 @@ CHECKED: dict[str, Callable] = {
 
 @lru_cache(maxsize=20)
 def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
-    """A planted model, or of data/bench the one at the place ``seed`` of a family; its log Z."""
+    """A planted model, or model number ``seed`` of a family of data/bench, and its log Z."""
     if one_of("of", of, ("bench", "planted")) == "bench":
         models = bench.read_index()
         name = [name for name, (its_family, _) in models.items() if its_family == family][seed]
@@ -317,7 +317,7 @@ def model_of(of: str, family: str, seed: int) -> tuple[rl.RBM, float]:
 
 @register(ESTIMATORS, "a verdict")
 def _verdict(seed, *, of: str, family: str, method: str):
-    """One run; its verdict by number, its error before the check, and processor seconds of both."""
+    """Verdict (by number) and error before the check of one run; processor seconds of both."""
     rbm, exact = model_of(of, family, seed)
     path = rl.GeometricPath(rbm)
     call = CHECKED[one_of("method", method, CHECKED)]

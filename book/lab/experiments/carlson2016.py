@@ -21,7 +21,7 @@ from rbmlib.training.tracking import LogZTracker
 
 from .kiwaki2015 import Training, two_way_ais
 
-PILOT_STEPS = 1000  # of the estimators that begin with a short pilot
+PILOT_STEPS = 1000  # for estimators that begin with a short pilot
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
@@ -36,7 +36,7 @@ def _rts_from_rounds(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
     conditional: str = "joint",
 ):  # fmt: skip
-    """RTS from the paper's rounds, the first sweeps of each left out."""
+    """RTS from the paper's rounds, without the first sweeps of each round."""
     how = {"left_out": round_burn_in, "conditional": conditional}
     quick = GivenVisible(path) if conditional == "marginal" else path
     run, made = rts_from_rounds(quick, betas, n_chains, n_sweeps, seed, **how)
@@ -66,10 +66,10 @@ def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
 
 @register(ESTIMATORS, "one_sample")
 def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pilot: bool = True):
-    """What the estimators of figure 2 of Carlson et al. (2016) make of the same states.
+    """Results of the estimators of figure 2 of Carlson et al. (2016) on the same states.
 
-    log Z is that of RTS. The log Z with which the chains run is that of a short pilot, of its own
-    or the same for all seeds; a fifth as many sweeps go before those that count.
+    log Z is by RTS. The guesses of log Z come from a short pilot, a separate one or the same for
+    all seeds. A fifth as many sweeps precede those that count.
     """
     source = np.random.default_rng([seed, 4])
     first = rl.pilot(path, betas, n_chains, PILOT_STEPS, source if own_pilot else 0).log_z_path
@@ -94,7 +94,7 @@ def _bootstrapped(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_estimates: int = 200,
     n_states: int = 10_000, n_mbar: int = 20,
 ):  # fmt: skip
-    """Mean and standard deviation of estimates from states drawn again from one long run."""
+    """Mean and standard deviation of estimates from resampled states of one long run."""
     run = rl.rts(path, betas, n_chains, n_sweeps, seed)
     drawn = bootstrap_tempered(run.states, n_estimates, n_states, seed, skip=n_sweeps // 10,
                                n_mbar=n_mbar)  # fmt: skip
@@ -105,7 +105,7 @@ def _bootstrapped(
 
 
 def short_start(path, betas, source, n_chains: int, n_steps: int = PILOT_STEPS):
-    """Chains at both ends of the ladder, half of them annealed there by a pilot of few steps."""
+    """Chains at both ends of the ladder; a short pilot annealed half of them."""
     first = rl.pilot(path, betas, n_chains, n_steps, source)
     odd = np.arange(n_chains) % 2 == 1
     states = np.where(odd[:, None], first.top, first.bottom)
@@ -114,7 +114,7 @@ def short_start(path, betas, source, n_chains: int, n_steps: int = PILOT_STEPS):
 
 
 def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, **kept):
-    """States of chains that have moved with the same guesses for ``burn_in`` sweeps."""
+    """States of chains after ``burn_in`` sweeps with the same guesses."""
     guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), n_chains)
     source = np.random.default_rng([seed, 2])
     given = path, betas, guess, n_chains
@@ -128,7 +128,7 @@ def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, 
 def _settled(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
 ):  # fmt: skip
-    """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
+    """RTS from chains after ``burn_in`` sweeps with the same prior of beta."""
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
     given = path, betas, seed, n_chains, burn_in, n_sweeps
     run = rl.rts_of_sample(_settled_sample(*given, prior=weights, record_every=n_sweeps))
@@ -139,9 +139,9 @@ def _settled(
 def _moves(
     path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
 ):  # fmt: skip
-    """RTS, SD and RSD of many short runs: mean and variance over runs of each, by the same states.
+    """Mean and variance of RTS, SD and RSD over many short runs, on the same states.
 
-    Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
+    Runs are groups of ``n_chains`` independent chains, with the guesses of one pilot.
     """
     sample = _settled_sample(path, betas, seed, n_runs * n_chains, burn_in, n_sweeps)
     groups = in_groups(sample, n_chains)
@@ -157,9 +157,9 @@ def _moves(
 
 
 def raised(path, betas, images, n_chains: int, seed):
-    """R of chains from each image back to the base, (n_images, n_chains); and their run.
+    """R of chains (n_images, n_chains) from each image back to the base, and their run.
 
-    ``p*(v) exp(-R)`` is right on average for p_ann(v), the law of where annealing ends.
+    ``p*(v) exp(-R)`` is an unbiased estimate of p_ann(v), the distribution of annealed states.
     """
     start = np.repeat(images, n_chains, axis=0)
     run = rl.reverse_ais(path, betas, len(start), seed, start=start)
@@ -168,7 +168,7 @@ def raised(path, betas, images, n_chains: int, seed):
 
 @register(ESTIMATORS, "raise")
 def _raise(path, betas, seed, *, n_chains: int = 100, n_images: int = 100):
-    """log Z as ``log p*(v) - log p_ann(v)``, its mean over test images, which share the chains."""
+    """log Z as the mean of ``log p*(v) - log p_ann(v)`` over test images."""
     test = rl.datasets.load_mnist().test
     images = np.random.default_rng([seed, 3]).choice(test, n_images, replace=False)
     back, run = raised(path, betas, images, n_chains // n_images, seed)
@@ -185,9 +185,9 @@ def _tracked(
     n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
     n_annealed: int = 100, n_reversed: int = 20,
 ):  # fmt: skip
-    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there.
+    """AIS and reverse AIS at one evaluation of a training run on DNA, and the tracked log Z.
 
-    Of ``n_chains`` those of ``n_apart`` would drive nothing: they are not run.
+    ``n_apart`` of ``n_chains`` would not affect the training run, and are left out.
     """
     rates = learning_rate, final_learning_rate, warm_up
     chains = gain, n_chains - n_apart, n_sweeps
@@ -202,7 +202,7 @@ def _tracked(
 def _tracked_training(
     rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps
 ):  # fmt: skip
-    """Models at the looks, with what was seen: trained once for all rows of a run."""
+    """Models and records at all evaluations; trained once for all rows of a run."""
     data, rng = rl.datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]
     chains = {"n_chains": n_chains, "n_sweeps": n_sweeps, "gain": gain}
@@ -213,7 +213,7 @@ def _tracked_training(
     def keep(model):
         seen = {"tracked": 0.0} | monitor(model)
         seen["tracked"] = seen.pop("log_z")
-        # of the mean lag, as the stored table has it: the tracker's own bar takes its square
+        # the stored table has the mean lag, and the tracker's error bar takes its square
         seen["log_z_error"] = float(np.hypot(seen["noise"], seen["lag"]))
         looks.append((model, seen))
         return seen

@@ -1,8 +1,8 @@
-"""Kiwaki (2015): AIS there and back and looked at on the way, exact slopes, and more trainings.
+"""Kiwaki (2015): AIS in both directions with records on the way, exact slopes, training runs.
 
-Of his models with 500 hidden units he draws the number of epochs, the learning rate and the
-strength of the L2 penalty, and prints neither the ranges nor what was drawn (section 7.2). Of those
-with 20 hidden units he keeps the rate fixed, and does not print it (section 7.1).
+For 500 hidden units, the paper draws the number of epochs, the learning rate and the strength of
+the L2 penalty, and prints neither ranges nor drawn values (section 7.2). For 20 hidden units, the
+learning rate is fixed and not printed (section 7.1).
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from rbmlib.training import train
 
 N_DRAWN, N_AGAIN = 3, 3
 BATCH = 5000  # exact draws at a time: 30 MB of visible units
-UPDATES_AN_EPOCH = 600  # 60,000 images, 100 an update
-RATES_AGAIN = (0.003, 0.005, 0.01)  # of all three kinds with 20 hidden units
+UPDATES_AN_EPOCH = 600  # 60,000 images, 100 per update
+RATES_AGAIN = (0.003, 0.005, 0.01)  # for all three kinds with 20 hidden units
 KINDS = {"pcd_20": ("pcd", 1), "cd1_20": ("cd", 1), "cd25_20": ("cd", 25)}
 
 
 def drawn_settings(draw: int) -> dict:
-    """Settings of the training number ``draw``: 4 to 20 epochs, rates and penalties that are
-    uniform on a logarithmic scale.
+    """Random settings of training run number ``draw``.
+
+    There are 4 to 20 epochs; rates and penalties are uniform on a logarithmic scale.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def drawn_settings(draw: int) -> dict:
 
 
 class Training(NamedTuple):
-    """Settings of a training on MNIST, 100 images an update; called, it trains, in minutes."""
+    """Settings of a training run on MNIST, 100 images per update; a call trains, in minutes."""
 
     n_hidden: int
     n_updates: int
@@ -66,7 +67,7 @@ class Training(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _trained(training: Training) -> BernoulliRBM:
-    """Kept: all tasks on a model follow each other."""
+    """The trained model, cached because all tasks on a model follow each other."""
     images = datasets.load_mnist().train
     settings = training._asdict() | {"monitor_every": training.n_updates}
     return train(images, **settings).rbm
@@ -92,10 +93,11 @@ def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0)
 
 @lru_cache(maxsize=2)
 def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
-    """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
-    the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
+    """AIS with bootstrap intervals, and reverse AIS along the same betas.
 
-    Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
+    Reverse chains start from exact samples of the target if available. Otherwise, they start from
+    resampled forward chains after 1,000 sweeps. The result is cached for tasks with equal
+    schedules, as under a cap that does not bind.
     """
     betas = np.frombuffer(packed)
     forward = ais(path, betas, n_chains, seed, n_recorded=2)
@@ -116,7 +118,7 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
 
 
 def reverse_columns(back: Estimate) -> dict[str, float]:
-    """What a row has of chains that were annealed back."""
+    """Columns of a row for reverse chains."""
     return {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
             "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
             "reverse_ess": back.ess}  # fmt: skip
@@ -124,8 +126,7 @@ def reverse_columns(back: Estimate) -> dict[str, float]:
 
 @register(ESTIMATORS, "looked_at")
 def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
-    """AIS with its effective sample size, and the variance of its log-weights, at looks that are
-    evenly spaced over its steps."""
+    """AIS with effective sample size and variance of log-weights at evenly spaced steps."""
     run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True)
     variances = run.trace["chain_log_weights"].astype(float).var(axis=1, ddof=1)
     seen = {"ess": run.trace["ess"], "variance": variances}
@@ -137,10 +138,10 @@ def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
 
 
 class SlopeVariance(NamedTuple):
-    """Of d/dbeta log p*_beta(v), v from p_beta."""
+    """Moments of d/dbeta log p*_beta(v) for v from p_beta."""
 
     log_z: float
-    mean: float  # which is d log Z / d beta
+    mean: float  # equals d log Z / d beta
     variance: float  # g
     std_error: float  # of g
 
@@ -148,8 +149,8 @@ class SlopeVariance(NamedTuple):
 def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> SlopeVariance:
     """g(beta) of a path between RBMs with few hidden units, from ``n_draws`` exact draws.
 
-    The hidden states of p_beta are enumerated, and draws from it are independent: no pilot and no
-    chain is between the theory and the number. What is left is the error of a sample variance.
+    The hidden states of p_beta are enumerated, and draws are independent, without a pilot or a
+    chain. The only error is that of a sample variance.
     """
     rng = np.random.default_rng(rng)
     rbm = path.at(beta)
@@ -179,7 +180,7 @@ def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> Slope
 
 @register(ESTIMATORS, "exact_slopes")
 def _exact_slopes(path, seed, *, beta: float, n_draws: int = 5000):
-    """g at one beta from exact draws, other draws at each beta; log Z is that of p*_beta."""
+    """g at one beta from exact draws, which differ between betas; log Z is that of p*_beta."""
     started, rng = time.perf_counter(), [seed, round(1e6 * beta)]
     found = slope_variance(path, beta, n_draws, rng)
     seconds = time.perf_counter() - started

@@ -1,8 +1,8 @@
 """Chapter leaky_rbm: leaky and Gaussian-Bernoulli RBMs trained on CIFAR-10 (Li et al. 2016).
 
-Several trainings of both models, on the committed 2,000 images or on all but the last 5,000 of the
-50,000 for training, by the same program and at rates found in the same way. A task names a model
-for its kind and number of hidden units: of its weights nothing is used.
+There are several training runs of both models, on the committed 2,000 images or on the first 45,000
+training images, by the same program and with rates chosen in the same way. A task names a model
+only for its kind and number of hidden units, not for its weights.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .kiwaki2015 import reverse_columns
 
 N_VISIBLE = 3072
 N_TRAIN, N_TUNING_OF_ALL = 45_000, 1_000  # of the images for training
-N_TUNING = 250  # test images of the subset by which rates are chosen; the others are for the result
-N_START = 200  # images at which the chains begin that log Z rests on
+N_TUNING = 250  # test images of the subset for choosing rates; the others are for the result
+N_START = 200  # images at which the chains for log Z begin
 
 PATHS["from a standard normal"] = lambda rbm: GeometricPath(rbm)
 
@@ -37,10 +37,10 @@ def _of_units(kind, n_hidden: int):
 
 
 def principal_gaussian(images) -> LeakyRBM:
-    """The Gaussian of variances of at least 1 that fits standardised images best.
+    """The Gaussian with variances of at least 1 that fits standardised images best.
 
-    It is a leaky RBM of leakiness 1: N(0, (I - W W')^-1), a column of W for each principal
-    direction of a variance s > 1, of length sqrt(1 - 1 / s).
+    It is a leaky RBM of leakiness 1, N(0, (I - W W')^-1). W has a column of length
+    sqrt(1 - 1 / s) for each principal direction with variance s > 1.
     """
     spread, axes = np.linalg.eigh((images.T @ images / len(images)).astype(float))
     kept = np.flatnonzero(spread > 1)[::-1]
@@ -61,7 +61,7 @@ MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no wei
 
 @lru_cache(maxsize=1)
 def subset() -> dict[str, np.ndarray]:
-    """Standardised images of the committed subset: to "train" on, for "tuning" and to "test"."""
+    """Standardised images of the committed subset: "train", "tuning" and "test"."""
     images, scale = load_cifar10(), cifar10_scale()
     tuning, test = np.split(scale(images.test).astype(float), [N_TUNING])
     return {"train": scale(images.train), "tuning": tuning, "test": test}
@@ -69,7 +69,7 @@ def subset() -> dict[str, np.ndarray]:
 
 @lru_cache(maxsize=1)
 def all_images() -> dict[str, np.ndarray]:
-    """Of the whole CIFAR-10: 45,000 images, the 1,000 after them, and all 10,000 for tests."""
+    """The same from all of CIFAR-10: 45,000 images, the next 1,000, and all 10,000 test images."""
     images, scale = load_cifar10(full=True), cifar10_scale()
     train, later = np.split(images.train, [N_TRAIN])
     tuning, test = (scale(part).astype(float) for part in (later[:N_TUNING_OF_ALL], images.test))
@@ -78,7 +78,7 @@ def all_images() -> dict[str, np.ndarray]:
 
 @register(ESTIMATORS, "known")
 def _known(rbm):
-    """log Z in closed form, of leaky RBMs with orthogonal columns."""
+    """log Z of leaky RBMs with orthogonal columns, in closed form."""
     return exact(rbm), {"n_directions": rbm.n_hidden}
 
 
@@ -87,7 +87,7 @@ def _both_sides(
     rbm, seed, *, n_chains: int = 50, n_temperatures: int = 1000, fit_chains: int = 200,
     fit_sweeps: int = 1000, n_burn_in: int = 200, n_leapfrog: int = 0,
 ):  # fmt: skip
-    """AIS, and reverse AIS from chains begun at images of the committed subset."""
+    """AIS, and reverse AIS with chains that begin at images of the committed subset."""
     started = time.thread_time()
     below, above = bracket_log_z(
         rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
@@ -102,12 +102,12 @@ def _trained_for_epochs(
     falling: bool = False, largest: float = 0.9999, n_updates: int = 400, n_sweeps: int = 20,
     n_chains: int = 50, n_temperatures: int = 200, n_leapfrog: int = 10,
 ):  # fmt: skip
-    """Train on the 2,000 images of the committed subset: 20 updates of 100 are an epoch.
+    """Train on the 2,000 images of the committed subset, in epochs of 20 updates of 100 images.
 
-    Mean log-likelihood of the first 250 of the 500 test images ("tuning") and of the others
-    ("test"): log Z by AIS ("high") and by reverse AIS ("low"), with transitions that are exact for
-    either model. A training that ends in no finite numbers has neither. ``largest`` bounds the
-    singular values of the leaky RBM. ``kernel`` is a setting of stored tasks that nobody gives.
+    Returns mean log-likelihoods of the first 250 of the 500 test images ("tuning") and of the
+    others ("test"), with log Z by AIS ("high") and by reverse AIS ("low"). Transitions are exact
+    for both models. Results are missing if the parameters are not finite. ``largest`` bounds the
+    singular values of the leaky RBM. ``kernel`` is an unused setting of stored tasks.
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
@@ -119,7 +119,7 @@ def _at_size(images, epoch: int):
         rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
         n_updates: int = epoch, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
     ):  # fmt: skip
-        """As "trained for epochs", of hundreds of units: log Z in single precision."""
+        """As "trained for epochs", for hundreds of units, with log Z in single precision."""
         training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates}
         bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
         bracket["single_precision"] = True
@@ -133,7 +133,7 @@ ESTIMATORS["trained on all images"] = _at_size(lambda: all_images(), 450)
 
 
 def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: dict):
-    """A model of the kind and size of ``rbm``, trained, and both ends of its log-likelihoods."""
+    """Train a model of the kind and size of ``rbm``: log-likelihoods at both ends of log Z."""
     started, n_updates = time.thread_time(), training["n_updates"]
     rates = np.linspace(learning_rate, 0.0 if falling else learning_rate, n_updates)
     hidden = "leaky" if isinstance(rbm, LeakyRBM) else "bernoulli"

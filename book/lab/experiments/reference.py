@@ -13,7 +13,7 @@ from rbmlib.paths.bases import base_rate
 from rbmlib.results import Check, Estimate
 from rbmlib.sampling import TemperedSample, parallel_tempering
 
-OVERLAP = 10  # states between neighbours (four times the slope of Bennett's equation)
+OVERLAP = 10  # states shared by neighbours (four times the slope of Bennett's equation)
 
 BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)
 
@@ -22,13 +22,13 @@ BASES["dna base rate"] = lambda rbm: base_rate(datasets.load_dna().train)
 def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     """Estimate log Z by Bennett's acceptance ratio (1976) between neighbouring tempered betas.
 
-    log Z_K - log Z_1 is the sum of log (Z_{k+1} / Z_k), each from the states at beta_k and beta_k+1
-    alone, by their work values d Delta, where d is the step of beta. Krause, Fischer & Igel (2020)
-    found it the best of the ways to read log Z of an RBM off parallel tempering. MBAR uses all
-    states for all ratios, and so has the smaller variance if states are independent.
+    log Z_K - log Z_1 is the sum of log (Z_{k+1} / Z_k). Each term uses only the states at beta_k
+    and beta_k+1, with work values d Delta, where d is the step of beta. Among estimators of log Z
+    of an RBM from parallel tempering, Krause, Fischer & Igel (2020) found this one the best. MBAR
+    uses all states for all ratios and has a smaller variance if states are independent.
 
-    Standard error as of `rbmlib.mbar`: the spread over independent chains or ladders. Betas without
-    states are left out: their neighbours are joined.
+    The standard error is the spread over independent chains or ladders, as in `rbmlib.mbar`. Betas
+    without states are left out.
     """
     delta, temperature, counts = kept_states(sample, skip)
     used = np.flatnonzero(counts)
@@ -53,7 +53,7 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
 
 @register(ESTIMATORS, "both directions")
 def _both_directions(path, betas, seed, *, n_chains: int = 100, n_burn_in: int = 1000):
-    """BAR, with the mean log-weights of either direction: in expectation they bracket log Z."""
+    """BAR, and mean log-weights of both directions, which bracket log Z in expectation."""
     run = bar(path, betas, n_chains, seed, start="chains", n_burn_in=n_burn_in)
     more = {"overlap": run.details["overlap"]}
     back = np.array(run.details["reverse_log_weights"])
@@ -69,7 +69,7 @@ def _both_directions(path, betas, seed, *, n_chains: int = 100, n_burn_in: int =
 def _parallel_tempering(
     path, betas, seed, *, n_ladders: int = 8, n_sweeps: int, anneal_sweeps: int = 30
 ):
-    """BAR between neighbouring betas of replicas that were annealed; a tenth is not used."""
+    """BAR between neighbouring betas of annealed replicas, without the first tenth of states."""
     sample = parallel_tempering(
         path, betas, n_ladders, n_sweeps, seed, start="annealed", anneal_sweeps=anneal_sweeps,
         record_every=5,

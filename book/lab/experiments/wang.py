@@ -1,16 +1,16 @@
-"""Wang's report: its programs for SAMS, RTS and TAP as they are printed, and a mistake on purpose.
+"""Wang's report: its programs for SAMS, RTS and TAP as printed, and a deliberate mistake.
 
-SAMS and RTS run on the report's path. Of TAP the report prints the undamped iteration (eqs. 15 and
-16), not how it starts or stops. Its author's program, which is public beside the models, draws both
-layers uniformly from (0, 1) and ends a call at the first update after which
+SAMS and RTS run on the report's path. For TAP, the report prints the undamped iteration (eqs. 15
+and 16), but not how it starts or stops. The author's program, which is public with the models,
+draws both layers uniformly from (0, 1) and ends a call at the first update after which
 
 * log Z has changed by no more than a tolerance, or
-* it has changed by exactly as much as the time before, to the last bit, or
-* a magnetisation is exactly 0 or 1, so that its entropy is computed as 0 log 0, not a number:
-  then the value before that update is returned.
+* the change of log Z equals the previous change to the last bit, or
+* a magnetisation is exactly 0 or 1. Its entropy, 0 log 0, is computed as nan, and the value before
+  this update is returned.
 
-The second rule (in some of its versions) ends a call that runs in a cycle of two values. Which of
-the two is returned is decided by rounding: the same on one machine, not on all.
+The second rule (in some versions of the program) ends a call in a cycle of two values. Rounding
+decides which of the two is returned, and machines may differ.
 """
 
 import math
@@ -39,7 +39,7 @@ ADDED = 5  # "a small value such as 5", added to the count of each pixel (report
 
 
 class _BaseDropped(GeometricPath):
-    """Wrong on purpose: beta is drawn as if p_A(x)**(1 - beta) were not there."""
+    """Deliberately wrong: beta is drawn without the factor p_A(x)**(1 - beta)."""
 
     def joint_transition(self, v, beta, rng):
         v, slope = super().joint_transition(v, beta, rng)
@@ -52,7 +52,7 @@ def _base_dropped(rbm, *, base: str = "base rate"):
 
 
 def counts_plus_five() -> np.ndarray:
-    """Visible biases of the training pixels, 5 added to the count of each."""
+    """Visible biases from the training pixels, with 5 added to the count of each."""
     train = datasets.load_mnist().train
     return logit((train.sum(axis=0, dtype=float) + ADDED) / len(train))
 
@@ -62,15 +62,15 @@ RBM_A = {
     "own visible": lambda rbm: rbm.visible_bias,
     "own both": lambda rbm: rbm.visible_bias,
     "zero": lambda rbm: np.zeros(rbm.n_visible),
-}  # visible biases; all have weights 0, and hidden biases 0 but for "own both"
+}  # visible biases; weights are 0, and so are hidden biases except for "own both"
 
 
 class PrintedPath(GeometricPath):
-    """The report's path (eq. 8): RBM A has hidden units of its own, beside those of the target.
+    """The report's path (eq. 8), on which RBM A has its own hidden units.
 
-    As A has no weights, its hidden units multiply the density by a number that depends on beta
-    alone. So they change neither the moves of v nor log Z of the target, only what equal guesses
-    of log Z mean: `hidden_factor` says by how much.
+    Because A has no weights, its hidden units multiply the density by a number that depends only on
+    beta. They change neither the moves of v nor log Z of the target. They do change the meaning of
+    equal guesses of log Z, by `hidden_factor`.
     """
 
     def __init__(self, rbm, visible_bias, hidden_bias):
@@ -78,7 +78,7 @@ class PrintedPath(GeometricPath):
         self.bias_of_hidden_a = hidden_bias
 
     def hidden_factor(self, betas) -> np.ndarray:
-        """Log of what A's hidden units multiply the density by, at each beta: (K,)."""
+        """Log of the factor (K,) from A's hidden units at each beta."""
         return softplus((1 - betas)[:, None] * self.bias_of_hidden_a).sum(axis=1)
 
 
@@ -96,10 +96,10 @@ CONSTANTS = ("kept", "dropped")
 
 
 def equal_guesses(path: PrintedPath, betas, constant: str) -> np.ndarray:
-    """Guesses of log Z_k / Z_0 of our densities that stand for the report's, which are all 0.
+    """Guesses of log Z_k / Z_0 for our densities that equal the report's guesses, which are 0.
 
-    Its densities have the factor of A's hidden units; with ``constant`` "dropped" they are divided
-    by ``Z_A**(1 - beta)`` too (section III.B).
+    The report's densities have the factor of A's hidden units. With ``constant`` "dropped", they
+    are also divided by ``Z_A**(1 - beta)`` (section III.B).
     """
     ours = -path.hidden_factor(betas)
     if one_of("constant", constant, CONSTANTS) == "dropped":
@@ -114,7 +114,7 @@ def _sams_printed(
     exponent: float = 0.7, jump: str = "global", conditional: str = "joint",
     constant: str = "kept",
 ):  # fmt: skip
-    """Runs of one chain each, which start at the base from equal guesses of log Z."""
+    """Runs of one chain each, from the base and equal guesses of log Z."""
     started, t_0 = time.perf_counter(), round(first_stage * n_sweeps)
     groups = Groups(
         path, betas, n_runs, np.random.default_rng(seed), n_groups=n_runs, conditional=conditional,
@@ -132,7 +132,7 @@ def _sams_printed(
 
 
 def _spread(values) -> dict[str, float]:
-    """Of log Z over independent runs."""
+    """Spread of log Z over independent runs."""
     ends = {"lowest": float(values.min()), "highest": float(values.max())}
     return {"variance": float(values.var(ddof=1))} | ends
 
@@ -142,7 +142,7 @@ def _of_rounds(anew: bool):
         path, betas, seed, *, n_runs: int = 20, n_sweeps: int, round_sweeps: int,
         threshold: float = 0.05, constant: str = "kept",
     ):  # fmt: skip
-        """Runs of one chain, in rounds from equal guesses, until each stops or has ``n_sweeps``."""
+        """Runs of one chain in rounds from equal guesses, until they stop or reach ``n_sweeps``."""
         started, source = time.perf_counter(), np.random.default_rng(seed)
         begin, most = equal_guesses(path, betas, constant), n_sweeps // round_sweeps
         runs = [
@@ -163,16 +163,16 @@ def _of_rounds(anew: bool):
     return estimator
 
 
-# In the author's stored program each round begins anew: from v = 0, at a random temperature.
+# In the author's stored program, each round begins from v = 0 at a random temperature.
 ESTIMATORS |= {"rts printed": _of_rounds(False), "rts printed, rounds anew": _of_rounds(True)}
 
 
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float, anew=False):
-    """log Z - log Z_0 of one chain, the rounds that it took, and whether it stopped by itself.
+    """log Z - log Z_0 of one chain, its number of rounds, and whether the rule stopped it.
 
-    The report's table III. Its c_k are begun anew in each round, without which they would add up
-    to the number of rounds; and the first round is run, though c_k = 0 is below any threshold. A
-    c_k that no double can hold is taken as the smallest that there is.
+    This is the report's table III. Its c_k are reset in each round, because they would otherwise
+    add up to the number of rounds. The first round is run, although c_k = 0 is below any threshold.
+    A c_k that underflows is replaced by the smallest double.
     """
     prior = np.full(betas.size, 1 / betas.size)
     v, index = path.sample_base(1, source), np.zeros(1, int)
@@ -193,8 +193,8 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
 # TAP -----------------------------------------------------------------------------------------
 
 ENDS = ("all updates were done", "tolerance", "the change repeats", "0 log 0")  # stored by number
-LONGEST = 8  # cycle that is looked for
-SAME = 1e-9  # nats: values of log Z that are one
+LONGEST = 8  # longest detected cycle
+SAME = 1e-9  # nats; closer values of log Z count as equal
 
 
 class _Terms:
@@ -212,7 +212,7 @@ class _Terms:
         return expit(field)
 
     def log_z(self, hidden, visible) -> float:
-        """Minus Gamma of the report's eq. 14, with 0 log 0 = 0."""
+        """Minus Gamma (the report's eq. 14), with 0 log 0 = 0."""
         value = sum(float(m @ b) for m, b in zip((hidden, visible), self.biases, strict=True))
         for m in (hidden, visible):
             value -= float((xlogy(m, m) + xlogy(1 - m, 1 - m)).sum())
@@ -228,8 +228,8 @@ _SLOPE = (lambda m: 1.0, lambda m: 1 - 2 * m, lambda m: 1 - 6 * m * (1 - m))
 def iterates(rbm, order: int, begin, update: str = "alternating"):
     """log Z after each undamped update of both layers, and whether a magnetisation is 0 or 1.
 
-    ``begin`` holds hidden and visible magnetisations. "alternating", as printed, updates the
-    visible layer from the new hidden one, "synchronous" both from the old.
+    ``begin`` has hidden and visible magnetisations. "alternating", as printed, updates the visible
+    layer from the new hidden layer; "synchronous" updates both from the old layers.
     """
     terms = _Terms(rbm, order)
     hidden, visible = begin
@@ -242,7 +242,7 @@ def iterates(rbm, order: int, begin, update: str = "alternating"):
 
 
 def cycle_length(values) -> int:
-    """Smallest period of the last values, 1 for a fixed point; 0: none is found yet."""
+    """Smallest period of the last values: 1 for a fixed point, 0 if none is found yet."""
     values = np.asarray(values)
     for length in range(1, LONGEST + 1):
         window = values[-3 * length - 3 :]
@@ -253,11 +253,11 @@ def cycle_length(values) -> int:
 
 
 def iterate(values, n_updates: int, tolerance: float) -> dict:
-    """What one call returns, and where its iteration would go if nothing ended it.
+    """The result of one call, and the course of its iteration without a stop.
 
-    ``last`` after ``n_done`` updates, ended by ``ENDS[ended]``; ``cycle``, with its lowest and
-    highest value, of the iteration that goes on (0: none within ``n_updates``); ``final`` after
-    exactly ``n_updates``, which in a cycle is known beforehand.
+    The call returns ``last`` after ``n_done`` updates and ends by ``ENDS[ended]``. ``cycle`` is the
+    period of the continued iteration (0 if none is found within ``n_updates``), with its lowest and
+    highest value. ``final`` is the value after exactly ``n_updates``.
     """
     last, n_done, ended, length, n = math.nan, 0, 0, 0, 0
     seen: deque[float] = deque(maxlen=3 * LONGEST + 3)

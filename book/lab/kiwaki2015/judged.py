@@ -1,4 +1,4 @@
-"""Verdicts on claims of Kiwaki (2015) that compare schedules on several models and bases."""
+"""Verdicts on the claims of Kiwaki (2015) that compare schedules on several models and bases."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from .runs import (
 )  # fmt: skip
 
 PAYS = {"matters": 1.1, "reason": "the cost of the pilot at K = 1,000"}
-MORE = {"matters": 1.1, "reason": "a tenth more chains give as much"}  # of an ESS
-ONE_RUN = {"alpha": ms.FEW}  # of ESS: one run, or a few, stand behind a number
+MORE = {"matters": 1.1, "reason": "the gain from a tenth more chains"}  # for an ESS
+ONE_RUN = {"alpha": ms.FEW}  # for an ESS that comes from one run or a few
 CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
 STEPS = (1000, 3000, 10_000, 30_000, 100_000)
 NAMED = {"base rate": "the base rate", "own biases": "own biases"}
-CEILING = 0.95  # ESS over chains of equal steps above which no schedule can show a gain
-UNSTATED = "the base, the learning rate and the training"
+CEILING = 0.95  # if ESS / chains of LINEAR exceeds this, no schedule can show a gain
+UNSTATED = "the base, the learning rate and the training run"
 
 
 def by_reading(
     runs: pd.DataFrame, models: Iterable[str], judged: Callable[[str, str], Verdict | None]
 ) -> dict[str, dict[str, Verdict]]:
-    """Verdicts by base and training, then by model; ``judged(model, base)`` may give None."""
+    """Verdicts by base and training run, then by model; ``judged`` may return None."""
     cases: dict[str, dict[str, Verdict]] = {}
     kinds = {papers_name(model) for model in models}
     ours = runs[runs["model"].map(papers_name).isin(kinds)]
@@ -62,16 +62,16 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
         return None
     equal = ess(found(runs, model, "LINEAR", base=base))
     if equal is not None and math.exp(equal.value) > CEILING:
-        return judge.left_open(name, "equal steps already have 95% of the largest possible ESS")
+        return judge.left_open(name, "LINEAR already has 95% of the largest possible ESS")
     each = {r: judge.effect(name, x, direction=1, **MORE, **ONE_RUN) for r, x in gains.items()}
     found_here = together(each)
     if found_here.outcome == judge.REPRODUCED and len(gains) < len(RIVALS):
-        return judge.left_open(name, "GMS13 was not run on this training", ours=found_here.ours)
+        return judge.left_open(name, "we did not run GMS13 on this model", ours=found_here.ours)
     return found_here
 
 
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
-    """ESS of one schedule over that of another at K = 100,000, where both were run."""
+    """Ratio of the ESS of two schedules at K = 100,000; None unless both were run."""
     pair = [ess(found(runs, model, x, base=base)) for x in (label, over_label)]
     return None if None in pair else over(*pair)
 
@@ -87,19 +87,21 @@ def highest_ess(runs) -> Verdict:
     each = listed(f"{x:.0f} on {papers_name(m)}" for m, x in ours.items())
     verdict = depends(UNSTATED, cases).said(
         f"The ESS of VAROPT0.009 from the base rate is {each}.",
-        f"Over all trainings, this schedule has a larger ESS than LINEAR {listed(counts)}.",
-        "pcd_20, cd1_20, cd25_20 and seven more trainings",
+        "With seven more training runs, VAROPT0.009 has a larger ESS than LINEAR "
+        f"{listed(counts)}.",
+        "pcd_20, cd1_20, cd25_20 and seven more training runs",
     )
-    return verdict.if_open("nine training runs of each model would settle it (6.5 h on two cores)")
+    price = "nine training runs of each model would settle the claim (6.5 h on two cores)"
+    return verdict.if_open(price)
 
 
 def uncapped(runs) -> Verdict:
-    """Where the cap of 0.009 binds: does plain VAROPT fall below LINEAR, and VAROPT0.009 not?
+    """If the cap of 0.009 binds, does VAROPT have a smaller ESS than LINEAR, and VAROPT0.009 not?
 
-    The claim is that it can, so one model shows it and none contradicts it.
+    The claim is that this can happen: one model can show it, and none can contradict it.
     """
     name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
-    none = judge.left_open(name, "VAROPT falls below LINEAR on none")
+    none = judge.left_open(name, "none has a smaller ESS with VAROPT than with LINEAR")
     cases, ours = {"our models": none}, []
     for row in steps[steps["largest_step"] > 9].itertuples():
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
@@ -112,7 +114,7 @@ def uncapped(runs) -> Verdict:
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
     verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    price = "nine training runs of each model might show a fall (6.5 h on two cores)"
+    price = "nine training runs of each model might show a smaller ESS (6.5 h on two cores)"
     return verdict.if_open(price).said(
         f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
         f"The cap of 0.009 binds for {len(ours)} of {len(steps)} pairs of a model and a base.",
@@ -120,7 +122,7 @@ def uncapped(runs) -> Verdict:
 
 
 def gms13_below(runs) -> Verdict:
-    """GMS13 over equal steps: less than a quarter more ESS?"""
+    """Is the ESS of GMS13 less than 1.25 times that of LINEAR?"""
 
     def judged(model, base):
         ratio = _gain(runs, model, base, "GMS13")
@@ -132,8 +134,8 @@ def gms13_below(runs) -> Verdict:
         "LINEAR on the six models.",
         "From own biases, most values of the ESS are too uncertain for a verdict.",
     )
-    price = "nine training runs of each small model and five seeds on PCD(500) would settle it "
-    price += "(13.5 h on two cores)"
+    price = "nine training runs of each small model and five seeds on PCD(500) would settle the "
+    price += "claim (13.5 h on two cores)"
     return verdict.if_open(price)
 
 
@@ -144,23 +146,26 @@ def ahead_on_500(runs) -> Verdict:
     verdict = depends(UNSTATED, cases).said(
         f"VAROPT0.009 has {gain:.2f} times the ESS of LINEAR on PCD(500) from the base rate, with "
         f"one run of each schedule. The printed ratio is {printed_gains(['pcd_500'])}.",
-        "On our CD1(500) and CD25(500), equal steps have an ESS of at least 988 of 1,000, so no "
+        "On our CD1(500) and CD25(500), LINEAR already has an ESS of at least 988 of 1,000, and no "
         "schedule can show a gain.",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds from the base rate would settle it on PCD(500) (7 h on two cores), but "
-    return verdict.if_open(price + "CD1(500) and CD25(500) need other models")
+    price = "five seeds from the base rate would settle the claim on PCD(500) (7 h on two cores), "
+    return verdict.if_open(price + "but CD1(500) and CD25(500) would have to be trained again")
 
 
 def printed_gains(models) -> str:
-    """Printed ESS of VAROPT0.009 divided by LINEAR's."""
+    """Printed ESS of VAROPT0.009 divided by that of LINEAR, as text."""
     pairs = ((printed_ess(m, "VAROPT0.009"), printed_ess(m, "LINEAR")) for m in models)
     return listed(f"{capped / equal:.2f}" for capped, equal in pairs)
 
 
 def gains_less(runs, truths) -> Verdict:
-    """Is the gain over equal steps, in the distance of the lower bound from log Z, smaller with 500
-    units than with 20? On PCD, pooled over the numbers of steps that both were run with."""
+    """Is the gain over LINEAR smaller with 500 units than with 20?
+
+    The gain is that of the distance between lower bound and log Z on PCD. It is pooled over the
+    numbers of steps that were run on both models.
+    """
     name, pair = "kiwaki-500-less", ("pcd_20", "pcd_500")
     cases, ours = {}, []
     for base in BASES:
@@ -169,16 +174,17 @@ def gains_less(runs, truths) -> Verdict:
         cases[base] = judge.effect(name, over(few, many), direction=1, **PAYS, **ONE_RUN)
         few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
         at = listed(f"{k:,}" for k in steps)
-        ours.append(f"{few} with 20 units and {many} with 500 from {NAMED[base]} (K = {at})")
+        head = f"On PCD from {NAMED[base]}, the gain is {few}"
+        ours.append(f"{head} with 20 hidden units and {many} with 500 (K = {at}).")
     verdict = _on_the_base(cases).said(
-        f"On PCD the gain is {', and '.join(ours)}. The printed gains in ESS on PCD, CD1 and CD25 "
-        f"are {printed_gains(TWENTY)} with 20 units and {printed_gains(MODELS[3:])} with 500.",
+        f"{' '.join(ours)} The printed gains in ESS on PCD, CD1 and CD25 are "
+        f"{printed_gains(TWENTY)} with 20 units and {printed_gains(MODELS[3:])} with 500.",
         "Our gain is the distance of LINEAR's lower bound from log Z, divided by that of "
-        "VAROPT0.009's bound. Our ESS at K = 100,000 cannot settle it, because there is one run of "
-        "each schedule on PCD(500), and no schedule can show a gain on CD1(500) and CD25(500).",
+        "VAROPT0.009's bound. Our ESS at K = 100,000 cannot settle the claim: on PCD(500) we ran "
+        "each schedule once, and on CD1(500) and CD25(500) no schedule can show a gain.",
         ", ".join(pair),
     )
-    price = "two hours of runs from own biases on both models, with new pilots, would settle it"
+    price = "two hours of runs with new pilots from own biases would settle the claim"
     return verdict.if_open(price)
 
 
@@ -192,7 +198,7 @@ def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
 
 
 def gap(rows, truth: float, truth_error: float = 0.0, pilots: float = 1) -> Measured:
-    """How far the lower bound is below log Z, on the scale "log"."""
+    """Distance of the lower bound below log Z, on the scale "log"."""
     b = bound(rows, pilots)
     below = truth - b.value
     return b._replace(
@@ -201,7 +207,7 @@ def gap(rows, truth: float, truth_error: float = 0.0, pilots: float = 1) -> Meas
 
 
 def settings(runs, models, base: str, steps=STEPS):
-    """Runs of the three schedules in each setting that has all of them: (model, by label)."""
+    """Yield (model, runs by label) for each setting with runs of all three schedules."""
     for model in models:
         for k in steps:
             by = {x: found(runs, model, x, k, base) for x in ("VAROPT0.009", *RIVALS)}
@@ -210,10 +216,13 @@ def settings(runs, models, base: str, steps=STEPS):
 
 
 def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
-    """Are the errors of VAROPT0.009 the smallest in most settings? By the lower bound, whose own
-    error is small, from each base: in more than half of them, and pooled."""
+    """Are the errors of VAROPT0.009 the smallest in most settings?
+
+    For each base, the lower bound decides, because its standard error is small: by the share of
+    settings and by the pooled ratio.
+    """
     name = "kiwaki-mostly-outperforms"
-    cases, ratios, counts = {}, [], {of: [] for of in ("all", "best", *RIVALS)}
+    cases, ratios, counts = {}, [], {of: [] for of in ("best", *RIVALS)}
     for base in BASES:
         every, parts = list(settings(runs, truths, base)), {}
         for rival in RIVALS:
@@ -221,30 +230,29 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
             pairs = [[gap(by[x], truths[m], pilots=0) for x in both] for m, by in every]
             wins = [a.value > b.value for a, b in pairs]
             ratio = pooled((over(a, b) for a, b in pairs), every, rival, "pilot_bound")
-            counts[rival].append(str(sum(wins)))
+            counts[rival].append(f"in {sum(wins)} of {len(every)} settings from {NAMED[base]}")
             parts[f"share nearer, {rival}"] = judge.bound(name, ms.share_of(wins), at_least=0.5)
             parts[f"mean ratio, {rival}"] = judge.effect(name, ratio, direction=1, **PAYS)
             ratios += [f"{math.exp(ratio.value):.2f}"] * (rival == "LINEAR")
         cases[base] = together(parts)
         off = [{x: abs(by[x]["log_z"].iloc[0] - truths[m]) for x in by} for m, by in every]
-        counts["best"].append(str(sum(min(of, key=of.get) == "VAROPT0.009" for of in off)))
-        counts["all"].append(f"{len(every)} settings from {NAMED[base]}")
+        best = sum(min(of, key=of.get) == "VAROPT0.009" for of in off)
+        counts["best"].append(f"in {best} of {len(every)} settings from {NAMED[base]}")
     ours = (
-        f"With the path from {NAMED[BASES[0]]}, the lower bound of LINEAR is {ratios[0]} times as "
-        "far from log Z as that of VAROPT0.009. With the path from "
-        f"{NAMED[BASES[1]]}, the factor is {ratios[1]}."
+        f"On paths from {NAMED[BASES[0]]}, the lower bound of LINEAR is {ratios[0]} times as far "
+        f"from log Z as that of VAROPT0.009. On paths from {NAMED[BASES[1]]}, the factor is "
+        f"{ratios[1]}."
     )
     n = {of: " and ".join(pair) for of, pair in counts.items()}
     words = (
-        f"Of {n['all']}, the bound of VAROPT0.009 is better than that of LINEAR in {n['LINEAR']} "
-        f"and better than that of GMS13 in {n['GMS13']}, respectively. Its estimate is the best of "
-        f"the three schedules in {n['best']} settings."
+        f"VAROPT0.009 has a better lower bound than LINEAR {n['LINEAR']}, and a better one than "
+        f"GMS13 {n['GMS13']}. It has the best estimate of the three schedules {n['best']}."
     )
     return _on_the_base(cases).said(ours, words, ", ".join(TWENTY))
 
 
 def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
-    """Is the ESS of VAROPT0.009 the greatest in most settings of many steps? Pooled, by base."""
+    """Is the ESS of VAROPT0.009 the greatest in most settings of many steps? Pooled by base."""
     name = "kiwaki-fig3-ess"
     cases, ours, words = {}, [], []
     for base in BASES:
@@ -263,7 +271,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
         f"VAROPT0.009 has the greatest ESS of the three schedules {' and '.join(words)}.",
         ", ".join(models),
     )
-    price = "two more hours of runs from own biases, with K of 10,000 or more, would settle it"
+    price = "two more hours of runs from own biases with K of 10,000 or more would settle the claim"
     return verdict.if_open(price)
 
 
@@ -276,8 +284,8 @@ def _on_the_base(cases: dict[str, Verdict]) -> Verdict:
 def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
     """Does VAROPT have large errors with few steps and 500 units, and do its errors fall rapidly?
 
-    "Large" is more than on any model with 20 units in as many steps, by the gap of the lower bound;
-    "rapidly" is by half or more for each tenfold K.
+    The error is the distance of the lower bound from log Z. It is large if it exceeds that of every
+    model with 20 units at equal K, and falls rapidly if each tenfold K at least halves it.
     """
     name, cases, ours = "kiwaki-500-errors-fall", {}, []
     for base in BASES:
@@ -286,15 +294,15 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         small = [gap(found(runs, m, "VAROPT0.009", 1000, base), z) for m, z in of_twenty.items()]
         worst = max(small, key=lambda m: m.value)
         parts = {"large errors": judge.effect(name, over(start, worst), direction=1)}
-        parts["rapid fall"] = judge.left_open(name, "K = 100,000 was not run from this base")
+        parts["rapid fall"] = judge.left_open(name, "we did not run K = 100,000 from this base")
         if len(many):
             fall = over(start, gap(many, truth.log_z, truth.std_error))
             parts["rapid fall"] = judge.bound(name, fall, at_least=4)
         cases[base] = together(parts)
         low, most = (f"{math.exp(m.value):.2f}" for m in (start, worst))
-        ours.append(f"{low} nats from {NAMED[base]} (at most {most} with 20 units)")
+        ours.append(f"{low} nats from {NAMED[base]} (with 20 units, by at most {most} nats)")
     return _on_the_base(cases).said(
-        f"With K = 1,000, the lower bound is below log Z by {' and '.join(ours)}.",
+        f"With 500 units and K = 1,000, the lower bound is below log Z by {' and '.join(ours)}.",
         "Each bound is a mean over five pilots. From the base rate, 100,000 steps reduce the "
         "distance to a tenth.",
         "pcd_500; pcd_20, cd1_20, cd25_20",
@@ -302,19 +310,19 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
 
 
 def looks_of(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
-    """Runs that were looked at twenty times, with the columns that `labelled` adds."""
+    """Runs that recorded their state twenty times, with the columns that `labelled` adds."""
     return labelled(pd.concat(list(tables)).assign(largest_step=np.nan))
 
 
 def by_steps(looks, model, base, label="VAROPT") -> dict[int, pd.DataFrame]:
-    """Looks along one schedule by the number of steps, where there are several pilots, by seed."""
+    """Records of one schedule, indexed by seed, for each number of steps with several pilots."""
     where = {"model": model, "base": base, "label": label}
     here = looks[(looks[list(where)] == pd.Series(where)).all(axis=1)].set_index("seed")
     return {k: rows for k, rows in here.groupby("n_temperatures") if len(rows) > 1}
 
 
 def drops(looks) -> Verdict:
-    """Is the ESS lost faster in the first twentieth of the steps than on average?"""
+    """Does the ESS fall faster in the first twentieth of the steps than on average?"""
     name = "kiwaki-fig4-drop"
 
     def judged(model, base):
@@ -334,13 +342,13 @@ def drops(looks) -> Verdict:
     said = " and ".join(f"{x:.1%} from {NAMED[b]}" for x, b in zip(lost, BASES, strict=False))
     return depends(UNSTATED, by_reading(looks, ["pcd_20"], judged)).said(
         f"The loss of ESS in the first twentieth of 1,000 steps is {said}.",
-        "Most of the ESS is lost later. We tried two bases; the paper does not name its own.",
+        "Most of the loss comes later. We tried two bases, because the paper names none.",
         "pcd_20, at two learning rates",
     )
 
 
 def relaxes(looks) -> Verdict:
-    """Does the cap that binds lower the early variance; and have printed ESS risen, by the cap?"""
+    """Does a binding cap lower the early variance, and does each cap raise the printed ESS?"""
     name = "kiwaki-fig4-deceleration"
     held, free = (
         by_steps(looks, "pcd_20", "own biases", label)[1000] for label in ("VAROPT0.003", "VAROPT")
@@ -366,14 +374,14 @@ def relaxes(looks) -> Verdict:
     return together(parts).said(
         f"Caps of 0.009, 0.006 and 0.003 multiply the printed ESS {said}.",
         f"Over {lower.n} pilots from own biases, the cap of 0.003 divides the variance after a "
-        f"tenth of 1,000 steps by {math.exp(lower.value):.2f}, and multiplies our ESS at the end "
-        f"by a factor between {low:.2f} and {high:.2f}, an interval too wide to decide.",
+        f"tenth of 1,000 steps by {math.exp(lower.value):.2f}. The cap multiplies our final ESS by "
+        f"a factor between {low:.2f} and {high:.2f}, an interval too wide for a verdict.",
         "pcd_20",
     )
 
 
 def _printed_gain(model: str, label: str) -> Measured:
-    """Printed ESS with a cap over that without; errors are those of 1,000 normal log-weights."""
+    """Ratio of the printed ESS with and without a cap; errors assume 1,000 normal log-weights."""
 
     def printed(which: str) -> Measured:
         size = printed_ess(model, which)
@@ -384,7 +392,7 @@ def _printed_gain(model: str, label: str) -> Measured:
 
 
 def smaller_drop(looks) -> Verdict:
-    """Is the early loss, the variance after a tenth of the steps, smaller with ten times the K?"""
+    """Is the variance of the log-weights after a tenth of the steps smaller with a tenfold K?"""
     name = "kiwaki-fig4-larger-k"
 
     def judged(model, base):
@@ -399,6 +407,6 @@ def smaller_drop(looks) -> Verdict:
     return depends(UNSTATED, cases).said(
         "The variance of the log-weights after a tenth of the steps falls by factors of "
         f"{factors} from K = 1,000 to K = 10,000.",
-        "There is one factor for each of two bases and two learning rates.",
+        "There is one factor for each pair of a base and a learning rate.",
         "pcd_20, at two learning rates",
     )

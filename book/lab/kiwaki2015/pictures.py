@@ -1,4 +1,4 @@
-"""The figures of Kiwaki (2015) from our runs; what the paper prints is marked by crosses."""
+"""The figures of Kiwaki (2015) from our runs; crosses mark printed values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRINTED = {"marker": "x", "markersize": 8, "markeredgewidth": 2, "linestyle": ""
 
 
 def schedules(paths, model: str) -> None:
-    """Figure 1: β against the share of the steps, a panel a base."""
+    """Figure 1: β against the share of the steps, one panel per base."""
     _, axes = plt.subplots(1, len(BASES), figsize=(9, 3.2), sharey=True)
     for ax, base in zip(axes, BASES, strict=True):
         for name, betas in paths.paths[model, base].items():
@@ -29,7 +29,7 @@ def schedules(paths, model: str) -> None:
 
 
 def estimates(runs, truths: dict[str, float], bases=BASES) -> None:
-    """Figures 2 and 5: the error of log Z against K, with ±3σ of log w, a row a base."""
+    """Figures 2 and 5: the error of log Z against K, with ±3σ of log w, one row per base."""
 
     def draw(ax, model, here, look):
         bars = 3 * here["variance"] ** 0.5
@@ -46,7 +46,7 @@ def estimates(runs, truths: dict[str, float], bases=BASES) -> None:
 
 
 def effective_sizes(runs, models, bases=BASES) -> None:
-    """Figures 3 and 6: ESS over chains against K, a row a base; printed ESS at K = 100,000."""
+    """Figures 3 and 6: ESS / chains against K, one row per base; printed ESS at K = 100,000."""
 
     def draw(ax, _, here, look):
         low, share, high = (here[x] / here["n_chains"] for x in ("ess_low", "ess", "ess_high"))
@@ -61,12 +61,12 @@ def effective_sizes(runs, models, bases=BASES) -> None:
 
 
 def _cross(ax, label: str, value: float) -> None:
-    """What the paper prints at K = 100,000."""
+    """Mark the printed value, which is for K = 100,000."""
     ax.plot(1.25e5, value, color=plots.method(LOOKS[label])["color"], **PRINTED)
 
 
 def _grid(runs, models, bases, draw):
-    """Panels of models by bases, the first seeds of three schedules in each, by K."""
+    """A grid of bases by models; each panel draws the first seed of three schedules against K."""
     size = (9.5, 2.7 * len(bases))
     figure, axes = plt.subplots(len(bases), 3, figsize=size, sharex=True, squeeze=False)
     for row, base in zip(axes, bases, strict=True):
@@ -84,7 +84,7 @@ def _grid(runs, models, bases, draw):
 
 
 def ess_on_the_way(looks, model: str = "pcd_20") -> None:
-    """Figure 4: ESS so far against β's share of the steps, a panel a base."""
+    """Figure 4: ESS so far against the share of the steps, one panel per base."""
     _, axes = plt.subplots(1, len(BASES), figsize=(9, 3.2), sharey=True)
     seen = looks[(looks["model"] == model) & (looks["seed"] == looks["seed"].min())]
     for ax, base in zip(axes, BASES, strict=True):

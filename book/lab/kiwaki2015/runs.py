@@ -1,4 +1,4 @@
-"""The stored runs of annealing schedules, and what Kiwaki (2015) prints of his."""
+"""The stored runs of annealing schedules, and the printed results of Kiwaki (2015)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
 def papers_name(model: str) -> str:
-    """A model in the paper's words.
+    """The name of a model in the paper.
 
     Examples
     --------
@@ -46,13 +46,13 @@ def papers_name(model: str) -> str:
 
 
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
-    """Every stored run of AIS along a schedule of the paper, one row a seed, `labelled`."""
+    """Every stored run of AIS along a schedule of the paper, `labelled`; one row per seed."""
     every = pd.concat([stored_results(name, scheduler) for name in SWEEPS])
     return with_pilots(labelled(every[every["estimator"] == "two_way_ais"]))
 
 
 def labelled(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with ``label``, the schedule in the paper's words, and ``training``, each once."""
+    """Distinct runs with ``label``, the paper's name of the schedule, and ``training``."""
     caps = runs["max_step"].fillna(1.0)
     by = {setting: label for label, setting in SCHEDULES.items()}
     labels = [by.get(key, "") for key in zip(runs["schedule"], caps, strict=True)]
@@ -66,11 +66,11 @@ def _training(model: str) -> str:
 
 
 def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the spread between pilots, which no single run shows: of log ESS, and of the bound
-    as a share of its distance from log Z.
+    """Runs with the spread of log ESS and of the lower bound between pilots.
 
-    It is the variance over seeds, each with a pilot of its own, beyond that within runs, by model,
-    pooled over settings with several seeds. Equal steps have no pilot.
+    The spread of the bound is relative to its distance from log Z. For each model, it is the
+    variance over seeds, each with its own pilot, in excess of the variance within runs, pooled over
+    settings with several seeds. Equal steps have no pilot.
     """
     runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=_ess_error(runs))
 
@@ -95,7 +95,7 @@ def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _ess_error(runs) -> list[float]:
-    """Of log ESS, by the wider of bootstrap and normal weights."""
+    """Standard errors of log ESS: the larger of those by bootstrap and for normal weights."""
     errors = []
     for row in runs.itertuples():
         low, high = tables.ess_interval(row.ess, int(row.n_chains))
@@ -104,9 +104,9 @@ def _ess_error(runs) -> list[float]:
 
 
 def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
-    """The runs with these settings, one a seed, those of most chains; empty if there are none.
+    """The runs with these settings and the most chains, one per seed; empty if there are none.
 
-    Plain VAROPT, which alone may be stored, stands for the caps that are above its largest step.
+    If the largest step of VAROPT without a cap is below a cap, its runs also count for this cap.
     """
     here = runs[(runs["model"] == model) & (runs["n_temperatures"] == k) & (runs["base"] == base)]
     exact = here[here["label"] == label]
@@ -117,7 +117,7 @@ def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate
 
 
 def ess(rows, pilots: float = 1) -> Measured | None:
-    """ESS over chains, on the scale "log"; ``pilots`` 0 leaves out the error between them."""
+    """ESS / chains, on the scale "log"; with ``pilots=0``, without the error between pilots."""
     x = np.log(rows["ess"] / rows["n_chains"])
     return _over_seeds(x, rows["ess_error"], pilots * rows["pilot_ess"], "log")
 
@@ -135,7 +135,7 @@ def variance(rows) -> Measured | None:
 
 
 def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
-    """Mean over seeds, with the errors within runs and between pilots, or their spread if wider."""
+    """Mean over seeds, with the errors within runs and between pilots, or the spread if larger."""
     n = len(values)
     if not n:
         return None
@@ -146,10 +146,10 @@ def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
 
 
 def pooled(ratios, settings, rival: str, pilot: str) -> Measured:
-    """Mean of ratios of VAROPT0.009 and a rival, one a setting, on the scale "log".
+    """Mean over settings of the ratios of VAROPT0.009 and a rival, on the scale "log".
 
-    Errors within runs are independent. A pilot serves all numbers of steps of its model, so that
-    its error does not average out over them: it is added with the weight that each seed has.
+    Errors within runs are independent. A pilot serves all numbers of steps of its model, and its
+    error does not average out over them. This error enters with the weight of each seed.
     """
     ratios, n = list(ratios), len(settings)
     used = pd.concat(
@@ -168,7 +168,7 @@ def pooled(ratios, settings, rival: str, pilot: str) -> Measured:
 
 
 def printed(number: int) -> pd.DataFrame:
-    """Table 1 or 2 as it is printed."""
+    """Table 1 or 2 as printed."""
     return published(f"varopt_table{number}")
 
 
@@ -178,9 +178,9 @@ def printed_ess(model: str, label: str) -> float:
 
 
 def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
-    """A printed table, ours below each row: log Z (nats), less its reference, and ESS of 1,000.
+    """A printed table with our values below each row: log Z (nats), its error and ESS of 1,000.
 
-    References come first. A base that no model was run from has no row.
+    References come first. A base without runs has no row.
     """
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
@@ -213,7 +213,7 @@ def _row(label: str, whose: str, cells: dict[str, tuple[str, str]]) -> dict:
 
 
 def _less(log_z: float, reference: float) -> str:
-    """How far log Z is from the reference, in brackets, if that is known."""
+    """log Z minus the reference, in brackets; nothing if the reference is unknown."""
     return f" ({log_z - reference:+.3f})".replace("-", "−") if math.isfinite(reference) else ""
 
 
@@ -231,8 +231,10 @@ def _our_cells(rows, reference: float) -> tuple[str, str]:
 
 
 def printed_spread() -> Measured:
-    """Mean square of printed estimates' distances, in the errors that their ESS imply: from exact
-    values (Table 1), or from the mean of the six schedules (Table 2)."""
+    """Mean squared distance of the printed estimates, in units of the errors that their ESS imply.
+
+    Distances are from exact values (Table 1) or from the mean of the six schedules (Table 2).
+    """
     rows = pd.concat([printed(1), printed(2)], ignore_index=True)
     error = np.sqrt(1 / rows["ess"] - 1 / 1000)
     weight = error**-2.0
@@ -244,6 +246,6 @@ def printed_spread() -> Measured:
 
 
 def largest_steps(runs) -> pd.DataFrame:
-    """The largest step of plain VAROPT, in mean steps, by model and base."""
+    """The largest step of VAROPT without a cap, in mean steps, by model and base."""
     plain = runs[(runs["label"] == "VAROPT") & (runs["n_temperatures"] == 100_000)]
     return plain.groupby(["model", "base"], sort=False)["largest_step"].max().reset_index()

@@ -1,4 +1,4 @@
-"""J of schedules from exact slopes, and verdicts: theorem 1, equation (9), the ESS, Figure 1."""
+"""J of schedules from exact slopes; verdicts on theorem 1, equation (9), the ESS and Figure 1."""
 
 from __future__ import annotations
 
@@ -29,37 +29,37 @@ INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
 
 
 def curve(betas, g, n_points: int = 2001) -> tuple[np.ndarray, np.ndarray]:
-    """A fine grid, and g on it: log g interpolated monotonically between the betas."""
+    """A fine grid, and g on this grid by monotone interpolation of log g between the betas."""
     grid = np.linspace(0.0, 1.0, n_points)
     return grid, np.exp(PchipInterpolator(betas, np.log(g))(grid))
 
 
 def functional(betas, grid, g) -> float:
-    """Kiwaki's J of a schedule: K times the variance of log-weights if transitions are perfect."""
+    """Kiwaki's J of a schedule: K times the variance of log-weights with perfect transitions."""
     steps, middles = np.diff(betas), (betas[1:] + betas[:-1]) / 2
     return float(steps.size * np.sum(steps**2 * np.interp(middles, grid, g)))
 
 
 def varopt(n_temperatures: int, grid, g) -> np.ndarray:
-    """The schedule of the smallest J, the squared thermodynamic length: its steps are as long."""
+    """The schedule with the smallest J: its steps have equal thermodynamic lengths."""
     root = np.sqrt(g)
     return cut(grid, np.diff(grid) * (root[1:] + root[:-1]) / 2, n_temperatures)
 
 
 def gms13(n_temperatures: int, betas, means, n_knots: int = 10) -> np.ndarray:
-    """`rbmbook.schedules.gms13` where the means of slopes are known along the path."""
+    """`rbmbook.schedules.gms13` from known means of the slopes along the path."""
     knots = np.linspace(0.0, 1.0, n_knots)
     at_knots = PchipInterpolator(betas, means)(knots)
     return cut(knots, np.sqrt(np.maximum(np.diff(knots) * np.diff(at_knots), 0)), n_temperatures)
 
 
 def between(one, other) -> float:
-    """The area between the curves of two schedules of as many steps: 0 to 1."""
+    """The area, 0 to 1, between the curves of two schedules with equally many steps."""
     return float(np.trapezoid(np.abs(np.subtract(one, other)), dx=1 / (len(one) - 1)))
 
 
 def schedules_of(betas, g, means, n_temperatures: int = 2000) -> dict[str, np.ndarray]:
-    """Schedules of a path whose g and mean slopes are known at some betas, in rising order."""
+    """Schedules of a path from its g and mean slopes at some betas, in rising order."""
     return {
         "linear": schedules.linear(n_temperatures),
         "SM08": schedules.sm08(n_temperatures),
@@ -69,7 +69,7 @@ def schedules_of(betas, g, means, n_temperatures: int = 2000) -> dict[str, np.nd
 
 
 def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[float, float]:
-    """``effect(schedules_of)`` and its standard error, from draws of g within its errors."""
+    """``effect(schedules_of)`` and its standard error, from random draws of g within its errors."""
     rng = np.random.default_rng(0)
     relative = np.asarray(errors) / g
     drawn = [
@@ -90,7 +90,7 @@ def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
 
 
 def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
-    """J of the solution of eq. (9), and of curves that bend away from it by ``sizes``."""
+    """J of the solution of eq. (9) and of curves that bend away from the solution by ``sizes``."""
     grid, g = schedules.slope_variance(pilot, 5.0)
     best, t = schedules.varopt(pilot, 1000), np.linspace(0, 1, 1001)
 
@@ -102,9 +102,9 @@ def bent_functionals(pilot: rl.Estimate, sizes) -> tuple[float, np.ndarray]:
 
 
 def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[str, Measured]:
-    """By what factor two variances fall when the ESS of ``n`` chains rises from few to many.
+    """Factors by which two variances fall when the ESS of ``n`` chains rises from few to many.
 
-    Log-weights are normal; the mean is of a function that has nothing to do with the weights.
+    Log-weights are normal, and the averaged function is independent of the weights.
     """
     draws = np.random.default_rng(seed)
 
@@ -120,7 +120,7 @@ def falls_with_ess(few: float, many: float, seed: int, n: int = 1000) -> dict[st
 
 
 class ExactPaths:
-    """Paths by (model, base) from a table of what `slope_variance` gives."""
+    """Schedules by (model, base), from a table of the results of `slope_variance`."""
 
     def __init__(self, table, bases):
         rows = table[table["base"].isin(bases)].sort_values("beta")
@@ -135,25 +135,25 @@ class ExactPaths:
     def effect(
         self, case: tuple[str, str], effect: Callable[[dict], float], scale: str = "linear"
     ) -> Measured:
-        """A number of schedules with its standard error from those of g; a logarithm for "log"."""
+        """The value of ``effect`` with its standard error; a logarithm if ``scale`` is "log"."""
         found = with_error(effect, *self.slopes[case])
         return ms.measured(*found)._replace(scale=scale)
 
 
 def departure(p: dict) -> float:
-    """How far VAROPT is above equal steps, over how far SM08 is: areas, with sign."""
+    """Signed area of VAROPT above equal steps, divided by that of SM08."""
     above = [np.mean(p[x] - p["linear"]) for x in ("VAROPT", "SM08")]
     return float(above[0] / above[1])
 
 
 def nearness(p: dict) -> float:
-    """log of GMS13's distance from VAROPT over its distance from equal steps: areas."""
+    """log of the area between GMS13 and VAROPT divided by that between GMS13 and equal steps."""
     far = [between(p["GMS13"], p[x]) for x in ("VAROPT", "linear")]
     return float(np.log(far[0]) - np.log(far[1]))
 
 
 def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
-    """K times the variance over J, of the rows with 60 steps and more."""
+    """K times the variance, divided by J, over the rows with 60 steps and more."""
     many = scaled[scaled["steps"] >= 60]
     return over(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
 
@@ -167,7 +167,7 @@ def theorem_1(scaled: pd.DataFrame) -> Verdict:
 
 
 def dominates(scaled: pd.DataFrame, runs, predicted) -> Verdict:
-    """``predicted`` has J over K, in the column "perfect", of equal steps on trained models."""
+    """The column "perfect" of ``predicted`` has J / K of equal steps on trained models."""
 
     def judged(ratio: Measured) -> Verdict:
         return judge.bound("kiwaki-j-dominates", ratio, at_most=2.0)
@@ -209,8 +209,7 @@ def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     }
     return depends("the model and on what counts as a large K", cases).said(
         f"With Gibbs sweeps, a tenfold K reduces the variance by a factor of {falls}.",
-        "With 40 × 8 units the variance falls as 1/K, both with perfect transitions and with Gibbs "
-        "sweeps.",
+        "With 40 × 8 units, it falls as 1/K with perfect transitions and with Gibbs sweeps.",
         "pcd_20, cd1_20, cd25_20, pcd_500; a random model of 40 × 8 units",
     )
 
@@ -238,7 +237,7 @@ def ess_variance(seed: int) -> Verdict:
     of_mean, of_z = (f"{math.exp(m.value):.2f}" for m in fall.values())
     return depends("which variance is meant", cases).said(
         f"If the ESS rises by a factor of {many / few:.2f}, from {few:.0f} to {many:.0f} of 1,000, "
-        f"the variance of a weighted mean falls by a factor of {of_mean}, and that of Z by {of_z}."
+        f"the variance falls by a factor of {of_mean} for a weighted mean and of {of_z} for Z."
     )
 
 
@@ -252,16 +251,16 @@ def ess_reliable() -> Verdict:
 
 
 def pilot_cost(main) -> Verdict:
-    """Of 100 chains of 1,000 steps beside a stored run of the main annealing."""
+    """Cost of 100 chains of 1,000 steps, relative to a stored main run."""
     part = ms.exactly(100 * 1000 / (main["n_chains"] * main["n_temperatures"]))
     return judge.bound("kiwaki-pilot-cost", part, at_most=0.05).said(
-        f"The pilot has {part.value:.1%} of the chain-steps of a main run at K = 100,000.",
-        "At K = 1,000 the share is 10%.",
+        f"Over all chains, the pilot makes {part.value:.1%} of the steps of a run at K = 100,000.",
+        "At K = 1,000, this share is 10%.",
     )
 
 
 def figure_1(paths: ExactPaths) -> list[Verdict]:
-    """GMS13 is nearer to equal steps than to VAROPT; VAROPT lies above them as SM08 does."""
+    """Is GMS13 nearer to equal steps than to VAROPT, and is VAROPT above them as SM08 is?"""
 
     def by_base(name, effect, ratio, scale="linear", **more) -> Verdict:
         cases = {

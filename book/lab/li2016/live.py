@@ -1,4 +1,4 @@
-"""Leaky RBMs of a page: chains that are annealed, scored or followed."""
+"""Live computations with leaky RBMs: scores, bounds and distances of chains."""
 
 from itertools import groupby, product
 
@@ -14,7 +14,7 @@ from ..training import annealed_leakiness, train_gaussian
 
 
 def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
-    """Mean log p of held-out images, log Z by AIS from a Gaussian fitted to the model's chains."""
+    """Mean log p of held-out images; log Z is by AIS from a Gaussian fitted to chains."""
     (model, span), stream = rbm.reduced(), np.random.default_rng(seed)
     u = span.coordinates(images[:200])
     for _ in range(100):
@@ -27,7 +27,7 @@ def held_out_log_likelihood(rbm, images, held_out, seed: int) -> dict:
 
 
 def trained(pixels, held_out, n_hidden: int, n_updates: int, seed: int, **how):
-    """A leaky RBM by CD-20, its held-out log-likelihood looked at four times."""
+    """A leaky RBM trained by CD-20, with its held-out log-likelihood at four updates."""
     return train_gaussian(
         pixels, n_hidden, n_updates=n_updates, rng=seed, monitor_every=max(1, n_updates // 4),
         monitor=lambda rbm: held_out_log_likelihood(rbm, pixels, held_out, seed), **how,
@@ -38,7 +38,7 @@ STEPS = 100, 1000, 3000
 
 
 def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Measured]:
-    """Mean log-weight of 100 chains, published move, less the middle of a bracket of log Z."""
+    """Mean log-weight of 100 chains with the published move minus the middle of bounds on log Z."""
     paths = {"AIS-Leaky": rl.LeakinessPath, "AIS-Energy": rl.EnergyPath}
     few = {"n_chains": 50, "n_temperatures": 200, "n_leapfrog": 10, "rng": seed}
     found = {}
@@ -53,11 +53,11 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
 
 
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
-    """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
+    """Distances from settled chains of a trained model after ``n_sweeps``, by start.
 
-    Chains settle in 60 sweeps from the images. Starts: the Gaussian of leakiness 1, N(0, I),
-    and one of the images, at the model's leakiness ("cd") or while it falls from 1 ("mix").
-    "same" is how far two samples of one distribution are apart on average.
+    Settled chains have made 60 sweeps from the images. Starts are the Gaussian of leakiness 1,
+    N(0, I), and one image, at the model's leakiness ("cd") or while it falls from 1 ("mix").
+    "same" is the average distance of two samples of one distribution.
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
@@ -71,19 +71,19 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
         starts = gaussian, normal, (one, steady), (one, falling)
         for values, start in zip(found.values(), starts, strict=True):
             values.append(mean_distance(_fields(model, *start, rng), settled))
-    same = np.full(n_repeats, np.sqrt(np.pi / n) * np.log(2))  # of two samples of one law
+    same = np.full(n_repeats, np.sqrt(np.pi / n) * np.log(2))
     return {name: np.array(values) for name, values in found.items()} | {"same": same}
 
 
 def mean_distance(one, other) -> float:
-    """Kolmogorov-Smirnov distance of the columns of two samples, mean over columns."""
+    """Kolmogorov-Smirnov distance of two samples, averaged over columns."""
     order = np.concatenate([one, other]).argsort(axis=0)
     steps = np.where(order < len(one), 1 / len(one), -1 / len(other))
     return float(np.abs(steps.cumsum(axis=0)).max(axis=0).mean())
 
 
 def _fields(model, u, leakinesses, rng) -> np.ndarray:
-    """Of chains from u, after a sweep at each leakiness."""
+    """Fields of chains from u after a sweep at each leakiness."""
     for c, sweeps in groupby(leakinesses):
         at = model.with_(hidden=model.hidden.with_(below=c))
         for _ in sweeps:

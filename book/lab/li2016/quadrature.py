@@ -1,15 +1,15 @@
-"""What chains of leaky RBMs do, by quadrature in one dimension.
+"""Chains of leaky RBMs by quadrature in one dimension.
 
-With orthogonal columns of length s and no biases every direction u of the span of W is a chain of
-its own. The published move draws h ~ N(alpha eta, alpha), eta = t s u, alpha = 1 where u > 0 and c
-elsewhere, and then u' ~ N(t s h, 1). Without h,
+With orthogonal columns of length s and no biases, every direction u of the span of W is a separate
+chain. The published move draws h ~ N(alpha eta, alpha) with eta = t s u, where alpha is 1 if u > 0
+and c otherwise, and then draws u' ~ N(t s h, 1). Summing out h gives
 
     u' | u ~ N(t s alpha eta, 1 + t^2 s^2 alpha):
 
-a kernel known in closed form, smooth in u' and smooth in u but for a jump at 0. Gauss-Legendre
-nodes on either side of 0 turn it into a small matrix. Its fixed vector is the stationary
-distribution; its products with importance weights are the exact mean of an AIS weight after any
-number of steps. The weight of a model with J columns is a product of J such weights.
+a kernel that is smooth in u', and in u except for a jump at 0. Gauss-Legendre nodes on either side
+of 0 turn the kernel into a small matrix. The fixed vector of this matrix is the stationary
+distribution, and its products with importance weights give the exact mean of an AIS weight after
+any number of steps. The weight of a model with J columns is a product of J such weights.
 """
 
 from functools import lru_cache
@@ -33,20 +33,20 @@ def nodes(norm: float, n_nodes: int = N_NODES) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unit_log_z(norm: float, leakiness: float) -> float:
-    """log Z of one direction u, N(0, 1) at norm 0 included."""
+    """log Z of one direction u; at norm 0, that of N(0, 1)."""
     halves = [-0.5 * np.log1p(-(norm**2)), -0.5 * np.log1p(-leakiness * norm**2)]
     return float(logsumexp(halves) - np.log(2) + LOG_2PI / 2)
 
 
 def half_square(u, norm: float, low: float, high: float) -> np.ndarray:
-    """eta^2 / 2 times ``low`` where eta <= 0 and times ``high`` where eta > 0."""
+    """eta^2 / 2 times ``low`` if eta <= 0 and times ``high`` if eta > 0."""
     return (norm * u) ** 2 / 2 * np.where(u > 0, high, low)
 
 
 def transition_density(
     u, norm: float, leakiness: float, scale: float = 1.0, spread: float | None = None
 ) -> np.ndarray:
-    """The density of u' (rows) given u (columns); ``spread`` scales h less its mean, if given."""
+    """The density of u' (rows) given u (columns); ``spread``, if given, scales h minus its mean."""
     factor = scale * norm
     alpha = np.where(u > 0, 1.0, leakiness)
     variance = 1 + (factor if spread is None else spread * norm) ** 2 * alpha
@@ -55,7 +55,7 @@ def transition_density(
 
 
 def stationary_law(norm: float, leakiness: float) -> tuple[np.ndarray, np.ndarray]:
-    """Densities at `nodes` of the published move's stationary distribution, and of the model."""
+    """Densities at `nodes`: stationary distribution of the published move, and model."""
     u, w = nodes(norm)
     values, vectors = np.linalg.eig(transition_density(u, norm, leakiness) * w)
     law = np.abs(np.real(vectors[:, np.argmax(np.real(values))]))
@@ -69,8 +69,8 @@ def model_density(u, norm: float, leakiness: float) -> np.ndarray:
 def from_regions(norm: float, leakiness: float, sweeps) -> tuple[np.ndarray, np.ndarray]:
     """Chains that start in one region of the model, u > 0 or u <= 0, after some sweeps.
 
-    ``sweeps`` holds the leakiness of each. Returned are, by region of the start, the share of the
-    chains that are in the other region, and their total variation distance from the model.
+    ``sweeps`` has the leakiness of each sweep. Returns, for each region, the share of chains that
+    end in the other region, and their total variation distance from the model.
     """
     u, w = nodes(norm, max(N_NODES, round(20 / np.sqrt(1 - norm**2))))  # as dense for any norm
     model, inside = model_density(u, norm, leakiness)[:, None], np.stack([u > 0, u <= 0], axis=1)
@@ -83,21 +83,21 @@ def from_regions(norm: float, leakiness: float, sweeps) -> tuple[np.ndarray, np.
 
 
 class UnitBias(NamedTuple):
-    """AIS of one orthogonal column."""
+    """Bias and variance of AIS for one orthogonal column."""
 
-    bias: float  # log E[w] - log Z, nats: what no number of chains removes
+    bias: float  # log E[w] - log Z in nats, for any number of chains
     relative_variance: float  # E[w^2] / E[w]^2 - 1
 
     def std_error(self, n_hidden: int, n_chains: int) -> float:
-        """Of the estimate of log Z of a model with ``n_hidden`` such columns."""
+        """Standard error of log Z for a model with ``n_hidden`` such columns."""
         return float(np.sqrt(((1 + self.relative_variance) ** n_hidden - 1) / n_chains))
 
 
 def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
-    """The bias of log Z of a column in the limit of infinitely slow annealing of the leakiness.
+    """Bias of log Z of a column in the limit of infinitely slow annealing of the leakiness.
 
-    d log Z / dc is the mean of eta^2 / 2 over eta <= 0; the chain follows its own stationary
-    distribution instead, and the difference is integrated from c to 1.
+    d log Z / dc is the mean of eta^2 / 2 over eta <= 0 under the model. The chain follows its own
+    stationary distribution instead. The difference of the means is integrated from c to 1.
     """
     x, weights = np.polynomial.legendre.leggauss(n_points)
     u, w = nodes(norm)
@@ -112,12 +112,12 @@ def slow_bias(norm: float, leakiness: float, n_points: int = 24) -> float:
 def annealed_bias(
     norm: float, leakiness: float, betas, moves="leakiness", *, weigh_first: bool = True
 ) -> UnitBias:
-    """The bias of log Z of a column by AIS with the published move, exactly.
+    """Exact bias of log Z of a column by AIS with the published move.
 
-    ``moves`` is the path; or ``scale(beta)`` of the fields in the moves of the energy path, where
-    that is not sqrt(beta), or a pair of scales: see `transition_density`. Without ``weigh_first``
-    each step's weight is read off the state after its move, a slip that makes even exact moves
-    wrong by O(1 / K).
+    ``moves`` is the path, or a function of beta that replaces sqrt(beta) as the scale of the fields
+    in the moves of the energy path. The function may return a pair (see `transition_density`).
+    Without ``weigh_first``, each weight is evaluated after its move, an error that makes even exact
+    moves wrong by O(1 / K).
     """
     u, w = nodes(norm)
     leaky = isinstance(moves, str) and moves == "leakiness"
@@ -125,7 +125,7 @@ def annealed_bias(
     slope = half_square(u, norm, low, high)
     start = unit_log_z(norm, 1.0) if leaky else LOG_2PI / 2
     law = np.exp(half_square(u, norm, float(leaky), float(leaky)) - u**2 / 2 - start)
-    f = np.stack([law, law], axis=1)  # density of u weighted by w, and by w^2
+    f = np.stack([law, law], axis=1)  # density of u weighted by w and by w^2
     logs = np.zeros(2)
     scale = moves if callable(moves) else np.sqrt
     for before, beta in pairwise(betas):
@@ -143,7 +143,7 @@ def annealed_bias(
 def linear_bias(
     norm: float, leakiness: float, n_steps: int, path: str, weigh_first: bool = True
 ) -> float:
-    """`annealed_bias` of many linear steps, as ``a + b / n_steps`` through 500 and 1,000 of them.
+    """`annealed_bias` of many linear steps, as ``a + b / n_steps`` fitted to 500 and 1,000 steps.
 
     The next term leaves an error of about 5e-7 nats.
     """

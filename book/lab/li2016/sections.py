@@ -1,4 +1,4 @@
-"""What sections 3 and 5 of Li et al. (2016) and its appendices claim, judged on our numbers."""
+"""Verdicts on the claims of sections 3 and 5 and the appendices of Li et al. (2016)."""
 
 from itertools import product
 
@@ -20,7 +20,7 @@ BOUND = "the bound on the singular values"
 
 
 def theorems(seed: int) -> list[Verdict]:
-    """Theorem 3.1 on all patterns of random models; the projection against other weights."""
+    """Theorem 3.1 for all patterns of random models; the projection against other weights."""
     rng, smallest = np.random.default_rng(seed), []
     for n_visible, n_hidden, largest in product((2, 3, 6), (1, 4, 7), (0.5, 0.9, 0.999)):
         weights = rng.normal(size=(n_visible, n_hidden))
@@ -50,7 +50,7 @@ def theorems(seed: int) -> list[Verdict]:
 
 
 def stationary() -> tuple[list[dict], Verdict]:
-    """Total variation between where the published sweep settles and the model."""
+    """Total variation distance between the model and the stationary law of the published sweep."""
     rows, w = [], quadrature.nodes(tables.NORM)[1]
     for c in (1.0, 0.5, 0.1, 0.01):
         laws = quadrature.stationary_law(tables.NORM, c)
@@ -63,11 +63,11 @@ def stationary() -> tuple[list[dict], Verdict]:
     return rows, verdict.said(
         ours="At leakiness 0.5 and below, the total variation distance is "
         f"{off.min():.3f} to {off.max():.3f}.",
-        words="At leakiness 1, it is 0.",
+        words="At leakiness 1, the distance is 0.",
     )
 
 
-# Columns of the sweep ``leaky_mixing`` in words.
+# Names of the columns of the sweep ``leaky_mixing``.
 STARTS = {
     "norm": "s", "leakiness": "c", "tv_cd_normal": "N(0, 1)", "tv_plain": "Gaussian",
     "tv_leaky": "Gaussian, c falls", "tv_cd_region": "CD, narrow region",
@@ -83,8 +83,8 @@ def on_toys(mixing: pd.DataFrame) -> pd.DataFrame:
 
 
 def _on_trained(claim: str, far: dict, close: str, far_from: str) -> dict[str, Verdict]:
-    """How much nearer to where chains settle one start brings them than another, by model."""
-    how, cases = {"matters": 1.1, "reason": "or a tenth of the distance", "direction": +1}, {}
+    """Ratio of the distances from settled chains after two starts, judged by model."""
+    how, cases = {"matters": 1.1, "reason": "about a tenth of the distance", "direction": +1}, {}
     for name, x in far.items():
         if max(x[far_from].mean(), x[close].mean()) < 1.1 * x["same"].mean():
             cases[name] = judge.left_open(claim, "chains from both starts have settled")
@@ -94,7 +94,7 @@ def _on_trained(claim: str, far: dict, close: str, far_from: str) -> dict[str, V
 
 
 def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
-    """Of the Gaussian of leakiness 1 against N(0, I); ``far``: distances of trained models."""
+    """The Gaussian of leakiness 1 against N(0, I); ``far`` has distances from trained models."""
     claim, cases, ratios = "li-gaussian-start", {}, []
     for s, runs in toys[toys["leakiness"] == 0.01].groupby("norm"):
         ratios.append(runs["tv_cd_normal"].sum() / runs["tv_plain"].sum())
@@ -108,13 +108,13 @@ def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
         ours=f"On the toy models, chains from N(0, I) are {min(ratios):.1f} to {max(ratios):.1f} "
         "times as far from the model as chains from the Gaussian.",
         words="On the trained model with 500 units, the distance is "
-        f"{start:.2f} for chains from the Gaussian and {normal:.2f} for chains from N(0, I). "
-        "Below 0.9, chains from both starts have reached the trained model after 20 sweeps.",
+        f"{start:.2f} for chains from the Gaussian and {normal:.2f} for chains from N(0, I). If "
+        "singular values are below 0.9, chains from both starts reach the model in 20 sweeps.",
     )
 
 
 def explores(far: dict[str, dict]) -> Verdict:
-    """Mix against CD, from either region of the toys, or from one image of a trained model."""
+    """Mix against CD, from either region of a toy model or from one image on a trained model."""
     claim, crossed, cases = "li-mix-explores", [], {}
     for s, c in product((0.9, 0.99, 0.999), (0.01, 0.1, 0.5)):
         sweeps = np.full(20, c), annealed_leakiness(c, 20)
@@ -139,9 +139,9 @@ def explores(far: dict[str, dict]) -> Verdict:
 
 
 def stability(gaps: dict[tuple, ms.Measured]) -> Verdict:
-    """AIS-Leaky against AIS-Energy with the paper's particles and steps; in words, with equal ones.
+    """AIS-Leaky against AIS-Energy with the paper's particles and steps, which decide.
 
-    ``gaps``: of trained models.
+    The verdict also states the result with equal numbers; ``gaps`` are those of trained models.
     """
     claim = "li-leaky-stable"
     leaky, energy = ([tables.deviation(m, j) for j in tables.UNITS] for m in tables.METHODS)
@@ -162,7 +162,7 @@ def stability(gaps: dict[tuple, ms.Measured]) -> Verdict:
 
 
 def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
-    """What 3,000 steps of AIS-Leaky take off the error of 1,000; ``gaps``: of trained models."""
+    """Error of AIS-Leaky with 1,000 steps minus that with 3,000; ``gaps`` of trained models."""
     claim, tenth = "li-thousands-of-steps", {"at_least": 0.1, "unit": "nats"}
     path = tables.NORM, tables.LEAKINESS
     errors = [-30 * quadrature.linear_bias(*path, k, "leakiness") for k in (1000, 3000)]
@@ -173,13 +173,13 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
     cases = {name: judge.bound(claim, x, **tenth) for name, x in gained.items()}
     said = listed(f"{number(x.value)} nats ({name})" for name, x in gained.items())
     return depends(BOUND, cases).said(
-        ours="With 3,000 instead of 1,000 steps, the error of AIS-Leaky is smaller by "
+        ours="The error of AIS-Leaky with 1,000 steps minus that with 3,000 steps is "
         f"{said.replace('-', '−')}."
     )
 
 
 def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
-    """Of Mix, by the clock, and of the Gaussian in all dimensions, by operations."""
+    """Cost of Mix in seconds, and of the Gaussian in all dimensions in operations."""
     leaky = all_images[all_images["model"].str.startswith("leaky")].assign(largest=0.9999)
     runs = pd.concat([leaky, at_bounds])
     runs["seconds"] = runs["training_seconds"] / runs["n_updates"]
@@ -195,18 +195,18 @@ def cost(all_images: pd.DataFrame, at_bounds: pd.DataFrame) -> Verdict:
         "operations, Gaussian over 20 sweeps": judge.bound(claim, added, at_least=0.5),
     }
     return together(cases).said(
-        ours=f"An update by Mix takes {np.exp(same.value):.2f} times as long as one by CD. Drawing "
+        ours=f"An update by Mix takes {np.exp(same.value):.2f} times as long as by CD. Drawing "
         f"from the Gaussian adds {added.value:.0%} to the operations of 20 sweeps.",
-        words=f"With 500 units, a draw on the span of W alone would add {on_span:.0%}.",
+        words=f"With 500 units, drawing only on the span of W would add {on_span:.0%}.",
     )
 
 
 def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
-    """Chains without and with projection, 500 units; of small models in the table leaky_small."""
+    """Chains without and with projection; the table leaky_small has those of small models."""
     claim = "li-fig5-diverges"
     over = [_ratio(runs, "mean_60", "mean_1") for runs in (free, held)]
     steeper = _ratio(free, "gradient_20", "gradient_1")
-    tenfold = {"at_least": 10.0}  # the growth from which chains are said to diverge
+    tenfold = {"at_least": 10.0}  # growth that counts as divergence
     limits = {
         "500 units, mean visible unit after 60 sweeps over that after 1": (over[0], tenfold),
         "500 units, gradient after 20 sweeps over that after 1": (steeper, tenfold),
@@ -216,12 +216,12 @@ def diverges(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
     grown = [np.exp(x.value) for x in over]
     return together(cases).said(
         "From 1 to 60 sweeps, the mean visible unit of models with 500 hidden units changes by a "
-        f"factor of {grown[0]:,.0f} without projection and {grown[1]:.2f} with projection."
+        f"factor of {grown[0]:,.0f} without projection and of {grown[1]:.2f} with projection."
     )
 
 
 def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
-    """Reconstruction of 500 units, classification of few, without and with projection."""
+    """Reconstruction with 500 units and classification with few, without and with projection."""
     claim = "li-projection-tasks"
     errors = [runs["reconstruction_error"].to_numpy() for runs in (free, held)]
     ratio = ms.ratio(*errors, paired=True)
@@ -235,7 +235,7 @@ def tasks(free: pd.DataFrame, held: pd.DataFrame) -> Verdict:
 
 
 def _of_trainings(claim: str, limits: dict) -> dict[str, Verdict]:
-    """Each measured on a few trainings, against its limit."""
+    """Measurements from a few training runs against their limits."""
     return {
         name: judge.bound(claim, x, n_trainings=int(x.n), alpha=ms.FEW, **limit)
         for name, (x, limit) in limits.items()
@@ -248,7 +248,7 @@ def _ratio(runs: pd.DataFrame, top: str, bottom: str) -> ms.Measured:
 
 
 def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
-    """Which path has more bias at equal steps, and whether they are one from the same start."""
+    """Which path has more bias at equal steps, and are both equal from the same start?"""
     claim = "li-appendix-d"
     units = [tables.unit_bias(path).bias for path in ("leakiness", "energy")]
     exact = ms.exactly(units[0] - units[1])
@@ -265,7 +265,7 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     found = together({"more bias": more, "the same path": same})
     return found._replace(parts=(*more.parts, *found.parts[1:])).said(
         ours="Annealing the energy causes more bias on the toy models "
-        f"({units[1] / units[0]:.1f} times as much) and on the trained model at 0.9, but less at "
-        "0.99 and 0.9999.",
-        words="All runs have 1,000 steps. From the same Gaussian, the two paths are identical.",
+        f"({units[1] / units[0]:.1f} times as much) and on the trained model at the bound 0.9, but "
+        "less at 0.99 and 0.9999.",
+        words="All runs had 1,000 steps. From the same Gaussian, the two paths are identical.",
     )

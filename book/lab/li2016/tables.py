@@ -1,4 +1,4 @@
-"""Tables 1 to 3 of Li et al. (2016) beside ours: rows, what quadrature expects, verdicts."""
+"""Tables 1 to 3 of Li et al. (2016) beside our values, values by quadrature, and verdicts."""
 
 import numpy as np
 import pandas as pd
@@ -17,24 +17,24 @@ UNITS = 5, 10, 20, 30
 NAMES = {"gaussian": "Bernoulli-Gaussian RBM", "leaky": "Leaky-ReLU RBM"}
 GAUSSIANS = {"principal gaussian": "fitted Gaussian", "standard normal": "N(0, I)"}
 N_TEST = 10_000  # test images of CIFAR-10
-CONSTANT = N_VISIBLE / 2 * np.log(2 * np.pi)  # log Z of N(0, I): what Table 3 lacks
+CONSTANT = N_VISIBLE / 2 * np.log(2 * np.pi)  # log Z of N(0, I), missing in Table 3
 
-# Name in the paper: name of the path here, particles, steps.
+# Name in the paper: path, particles, steps.
 METHODS = {"AIS-Leaky": ("leakiness", 10_000, 1000), "AIS-Energy": ("energy", 100_000, 100_000)}
 
 
 def unit_bias(path: str, weigh_first: bool = True) -> UnitBias:
-    """Of one column, by the published transition in 1,000 steps."""
+    """Bias and variance from one column, with the published transition and 1,000 steps."""
     return linear(NORM, LEAKINESS, 1000, path, weigh_first)
 
 
 def difference(path: str, steps: int, n_hidden: int, weigh_first: bool = True) -> float:
-    """Exact minus estimated log Z by the published transition, by quadrature."""
+    """Exact minus estimated log Z with the published transition, by quadrature."""
     return -n_hidden * linear_bias(NORM, LEAKINESS, steps, path, weigh_first)
 
 
 def deviation(method: str, n_hidden: int, weigh_first: bool = True) -> float:
-    """Standard error at the paper's setting: the variance of a weight falls as 1 / steps."""
+    """Standard error at the paper's setting; the variance of a weight falls as 1 / steps."""
     path, particles, steps = METHODS[method]
     unit = unit_bias(path, weigh_first)
     fewer = unit._replace(relative_variance=unit.relative_variance * 1000 / steps)
@@ -42,18 +42,18 @@ def deviation(method: str, n_hidden: int, weigh_first: bool = True) -> float:
 
 
 def exact_log_z(n_hidden: int, norm: float = NORM) -> float:
-    """Of the models of Table 1: orthogonal columns."""
+    """log Z of a model of Table 1, with orthogonal columns."""
     rbm = orthogonal_leaky_rbm(N_VISIBLE, n_hidden, norm=norm, leakiness=LEAKINESS)
     return rbm.exact_log_z()
 
 
 def row(name: str, values) -> dict:
-    """Of a table with a column for each number of hidden units."""
+    """A row of a table that has one column per number of hidden units."""
     return {"hidden units": name} | dict(zip(map(str, UNITS), values, strict=True))
 
 
 def table_1(printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
-    """Rows of printed and own values, for lengths beside 0.9 too, and the verdict."""
+    """Printed values, our values at and near the length 0.9, and the verdict."""
     values = printed.set_index("n_hidden")["logz_exact"]
     ours = {s: [exact_log_z(j, s) for j in UNITS] for s in (NORM, 0.899, 0.901)}
     rows = [row("printed", values[list(UNITS)])]
@@ -69,7 +69,7 @@ def table_1(printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
 
 
 def joined(runs: pd.DataFrame) -> pd.Series:
-    """Runs of one cell of the table as one: log of the mean of all their weights."""
+    """Pool the runs of one cell of the table: log of the mean of all their weights."""
     top = runs["log_z"].max()
     mass = runs["n_chains"] / runs["n_chains"].sum() * np.exp(runs["log_z"] - top)
     error = np.sqrt(((mass * runs["std_error"]) ** 2).sum()) / mass.sum()
@@ -79,10 +79,10 @@ def joined(runs: pd.DataFrame) -> pd.Series:
 
 
 def table_2(stored: pd.DataFrame) -> pd.DataFrame:
-    """The sweep ``leaky_table2`` by path, transition, number of steps and of hidden units.
+    """The sweep ``leaky_table2`` by path, transition, number of steps and number of hidden units.
 
-    "difference" is exact minus estimated log Z, as the paper prints it, and "predicted" what
-    quadrature expects of it: 0 but for the published transition, "gibbs".
+    "difference" is exact minus estimated log Z, as in the paper, and "predicted" its value by
+    quadrature, which is 0 except for the published transition, "gibbs".
     """
     cell = ["path", "transition", "steps", "hidden units"]
     runs = stored.rename(columns={"kernel": "transition", "n_temperatures": "steps"})
@@ -97,7 +97,7 @@ def table_2(stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside_print(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """Printed rows of a method, with our deviations and differences (AIS-Leaky: by quadrature)."""
+    """Printed rows of a method with our deviations and differences (AIS-Leaky by quadrature)."""
     path, _, steps = METHODS[method]
     rows = published("leaky_table2", method=method).set_index("n_hidden").loc[list(UNITS)]
     rows["deviation"] = [deviation(method, j) for j in UNITS]
@@ -112,9 +112,9 @@ def beside_print(table: pd.DataFrame, method: str) -> pd.DataFrame:
 
 
 def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
-    """Printed, by quadrature, and from stored runs with the published move and an exact one.
+    """Printed values, values by quadrature, and stored runs with published and with exact moves.
 
-    By quadrature, a weight is evaluated before its move, as in the stored runs, or after it.
+    Quadrature evaluates a weight before its move, as the stored runs do, or after the move.
     """
     (path, _, steps), paper = METHODS[method], published("leaky_table2", method=method)
 
@@ -138,8 +138,8 @@ def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
     ]
 
 
-# What AIS-Energy may have been beside the path as derived: scales of the fields in the moves, or of
-# their means and of the noise, and whether a weight is read off the state before its move.
+# Readings of AIS-Energy: scale of the fields in the moves, or scales of their means and of the
+# noise; and whether a weight is evaluated before its move.
 READINGS: dict = {
     "fields √β η, as derived": ("energy", True),
     "weight evaluated after the move": ("energy", False),
@@ -147,13 +147,13 @@ READINGS: dict = {
     "fields β η, as for Bernoulli units": (lambda b: b, True),
     "a new draw at every step": (lambda b: 0.0, True),
 }
-# Columns of the table ``leaky_single``: how the same log-weights are summed in float32.
+# Columns of the table ``leaky_single``: ways to sum the same log-weights in float32.
 SUMS = {"increments": "increments added to 0", "increments_on": "increments added to 2,823"}
 SUMS |= {"densities_on": "densities added to 2,823", "one_sum": "whole densities"}
 
 
 def readings_of_energy(single: pd.DataFrame) -> dict[str, list[ms.Measured]]:
-    """Exact minus estimated log Z by other readings of AIS-Energy; of ``leaky_single``."""
+    """Exact minus estimated log Z by other readings of AIS-Energy; ``single``: leaky_single."""
     betas, found = np.linspace(0, 1, 1001), {}
     for name, (moves, first) in READINGS.items():
         bias = annealed_bias(NORM, LEAKINESS, betas, moves, weigh_first=first).bias
@@ -168,7 +168,7 @@ def readings_of_energy(single: pd.DataFrame) -> dict[str, list[ms.Measured]]:
 
 
 def _against_print(claim: str, paper: pd.DataFrame, found, deviations: bool = True) -> Verdict:
-    """Differences, and deviations at the paper's settings, against the printed ones."""
+    """Differences, and deviations at the paper's settings, against the printed values."""
     cells = {}
     for j, x in zip(UNITS, found, strict=True):
         r = paper.loc[j]
@@ -181,12 +181,12 @@ def _against_print(claim: str, paper: pd.DataFrame, found, deviations: bool = Tr
 
 
 def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
-    """Of either method, by every reading of what the paper leaves open."""
+    """Verdicts on both methods over every reading of what the paper leaves open."""
     claim, paper = "li-table2-energy", beside_print(table, "AIS-Energy")
     cases = {"the paper's settings": _against_print(claim, paper, paper["ours"])}
     cases |= {x: _against_print(claim, paper, v, False) for x, v in readings.items()}
     energy = depends("the reading of AIS-Energy", cases).said(
-        ours="With 5, 10, 20 and 30 hidden units, AIS-Energy is "
+        ours="With 5, 10, 20 and 30 hidden units, estimates by AIS-Energy are "
         f"{listed(f'{x.value:.3f}' for x in paper['ours'])} nats below the exact log Z.",
         words="No reading gives the printed values.",
     )
@@ -202,7 +202,7 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
         "when a weight is evaluated",
         {x: _against_print(claim, paper, v) for x, v in by_weight.items()},
     ).said(
-        ours="With 5, 10, 20 and 30 hidden units, AIS-Leaky is "
+        ours="With 5, 10, 20 and 30 hidden units, estimates by AIS-Leaky are "
         f"{listed(f'{x:.4f}' for x in values)} nats below the exact log Z.",
         words=f"These errors are {more.min():.0f}% to {more.max():.0f}% larger than the printed "
         "ones. The standard deviations agree to the printed digit.",
@@ -212,7 +212,7 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
 
 
 def comparisons(table: pd.DataFrame) -> list[Verdict]:
-    """What section 4.1 says of AIS-Leaky: better and cheaper (more stable: `sections`)."""
+    """Is AIS-Leaky better and cheaper, as section 4.1 says? (`sections` judges stability.)"""
     energy, leaky = (beside_print(table, name) for name in ("AIS-Energy", "AIS-Leaky"))
     claim, cases = "li-leaky-better", {}
     pairs = list(zip(energy["ours"], leaky["ours"], strict=True))
@@ -223,8 +223,8 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
     cases["growth of the difference"] = judge.effect(claim, grown, direction=+1, unit="nats")
     better = together(cases).said(
         ours="On the toy models, the error of AIS-Energy is "
-        f"{np.mean([e.value / x.value for e, x in pairs]):.1f} times that of AIS-Leaky (in the "
-        "paper, 74 to 99 times).",
+        f"{np.mean([e.value / x.value for e, x in pairs]):.1f} times that of AIS-Leaky (in "
+        "the paper, it is 74 to 99 times as large).",
         words="The difference between the errors grows with the number of hidden units.",
     )
     errors = (
@@ -244,17 +244,18 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
     cheaper = together(cases).said(
         ours=f"With exact moves, AIS-Energy needs {np.exp(work.value):.2f} times the work of "
         "AIS-Leaky for an equal error.",
-        words="With the published move, the error of AIS-Energy is larger even after 1,000 times "
-        "the work.",
+        words="With the published move, the error of AIS-Energy is the larger one even after 1,000 "
+        "times the work.",
     )
     return [better, cheaper]
 
 
 def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
-    """Printed and own log-likelihoods of a test image, those of two Gaussians, and the verdict.
+    """Printed and our log-likelihoods of a test image, with two Gaussians, and the verdict.
 
-    log Z lies above the mean log-weight less 3 standard errors, and above log Z less log(20 n) of n
-    runs (Markov, 19/20); below the mean of reverse AIS plus 3 standard errors, if that is higher.
+    Lower limits of log Z are the mean log-weight minus 3 standard errors and, with probability
+    19/20 by Markov's inequality, each of n estimates minus log(20 n). The upper limit is the mean
+    of reverse AIS plus 3 standard errors, if that exceeds the lower limit.
     """
     known = pick(stored, estimator="known").set_index("model")["log_likelihood"] / N_TEST
     rows = {GAUSSIANS[str(model)]: (value, value) for model, value in known.items()}
@@ -270,7 +271,7 @@ def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, 
     values = printed.pivot(index="model", columns="data", values="log_likelihood")
     names = [*NAMES.values(), *GAUSSIANS.values()]
     table = pd.DataFrame({"CIFAR-10, printed": values["CIFAR-10"]}).reindex(names)
-    table["printed less 2,823.0"] = table["CIFAR-10, printed"] - CONSTANT
+    table["printed minus 2,823.0"] = table["CIFAR-10, printed"] - CONSTANT
     table["ours, at least"], table["ours, at most"] = zip(*map(rows.get, names), strict=True)
     table["SVHN, printed"] = values["SVHN"]
     why = "the printed values exceed the upper limit; the authors probably left out a constant"
@@ -279,7 +280,7 @@ def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, 
     return table.rename_axis("model").reset_index(), judge.statement(
         "li-table3", ceiling, reason=why
     ).said(
-        ours=f"No log-likelihood can exceed −{CONSTANT:,.1f} nats. On CIFAR-10, that of our "
-        f"Bernoulli-Gaussian RBM is −{-low:,.0f} to −{-high:,.0f} nats, and that of our leaky RBM "
-        f"is −{-other:,.0f} nats.",
+        ours=f"No log-likelihood can exceed −{CONSTANT:,.1f} nats. On CIFAR-10, our "
+        f"Bernoulli-Gaussian RBM has −{-low:,.0f} to −{-high:,.0f} nats, and our leaky RBM has "
+        f"−{-other:,.0f} nats.",
     )

@@ -1,8 +1,9 @@
-"""Several trainings of leaky and Bernoulli-Gaussian RBMs: which of them count, and who is ahead.
+"""Training runs of leaky and Bernoulli-Gaussian RBMs, and verdicts that compare them.
 
-A claim about training is one about other trainings too: what counts are log-likelihoods of test
-images from trainings with seeds of their own, by both ends of log Z. The rate of each kind of
-training is the one with the highest log-likelihood of other images, by a seed that does not count.
+A claim about training is also a claim about other training runs. Therefore, verdicts use the test
+log-likelihoods of several runs with different seeds, at both limits of log Z. Each kind of run has
+the learning rate with the highest log-likelihood of other images, found with a seed that does not
+count.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ SWEEPS = 1, 5, 10, 20, 40, 60  # of the columns "mean_<k>" of the sweep ``leaky_
 
 
 def signed(x: float) -> str:
-    """In nats, with its sign."""
+    """A number without decimals, with its sign."""
     return f"{x:+.0f}".replace("-", "−")
 
 
 def best_rates(tried: pd.DataFrame) -> pd.Series:
-    """By method and bound, of the sweep ``leaky_figure4``, with the seed that does not count."""
+    """Best learning rates in ``leaky_figure4`` by method and bound, from seed 0 only."""
     first = tried[tried["seed"] == 0]
     tuning = first[["tuning_low", "tuning_high"]].mean(axis=1)
     rows = first.assign(tuning=tuning).groupby(["method", "largest"])["tuning"].idxmax()
@@ -44,10 +45,10 @@ def best_rates(tried: pd.DataFrame) -> pd.Series:
 
 
 class Trainings:
-    """Scored trainings of both models with one number of hidden units, by model and method.
+    """Scored training runs of both models with one number of hidden units, by model and method.
 
-    ``rates``: by model and method, that of the highest log-likelihood of the images for tuning,
-    with seed 0. The trainings with other seeds, at that rate, are those that count.
+    ``rates`` has the learning rate with the highest log-likelihood of the tuning images in runs
+    with seed 0. The runs with other seeds at this rate count.
     """
 
     def __init__(self, stored: pd.DataFrame):
@@ -55,21 +56,21 @@ class Trainings:
         self.table = stored.assign(name=_names(stored), tuning=tuning)
         first = self.table[self.table["seed"] == 0]
         by_rate = first.pivot(index="name", columns="learning_rate", values="tuning")
-        given = self.table.groupby("name")["learning_rate"].first()  # of kinds without a tuning
+        given = self.table.groupby("name")["learning_rate"].first()  # for kinds without tuning
         self.rates = by_rate.idxmax(axis=1).reindex(given.index).fillna(given)
 
     def of(self, name: str, end: str = "high") -> np.ndarray:
-        """Test log-likelihoods of the trainings that count, by the "high" or "low" end of log Z."""
+        """Test log-likelihoods of the runs that count, with the "high" or "low" limit of log Z."""
         rows = self.table[(self.table["name"] == name) & (self.table["seed"] > 0)]
         rows = rows[rows["learning_rate"] == self.rates.get(name)].sort_values("seed")
         return rows[f"test_{end}"].to_numpy()
 
     def ahead(self, one: str, other: str, end: str = "high") -> ms.Measured:
-        """Mean log-likelihood of one kind of training minus that of another."""
+        """Mean log-likelihood of one kind of training run minus that of another."""
         return ms.difference(self.of(one, end), self.of(other, end))
 
     def verdict(self, claim: str, one: str, other: str, **size) -> Verdict:
-        """Is the first kind ahead, by either end of log Z? One that broke down leaves it open."""
+        """Is the first kind ahead at both limits of log Z? Open if a training run broke down."""
         counts = [self.of(name, end) for name in (one, other) for end in ENDS]
         if min(map(len, counts)) < 2 or not np.isfinite(np.concatenate(counts)).all():
             return judge.left_open(claim, "fewer than two complete training runs of a kind")
@@ -82,7 +83,7 @@ class Trainings:
         return both._replace(**{k: getattr(ends["high end"], k) for k in ("effect", "low", "high")})
 
     def summary(self) -> pd.Series:
-        """Mean log-likelihood of the trainings that count, with its error, by model and method."""
+        """Mean log-likelihood of the runs that count, with its error, by model and method."""
         names = [n for n in ORDER if n in self.rates.index and len(self.of(n)) > 1]
         means = {name: ms.mean_of(self.of(name)) for name in names}
         return pd.Series({n: tables.with_error(m.value, m.std_error) for n, m in means.items()})
@@ -98,7 +99,7 @@ def _names(stored: pd.DataFrame) -> pd.Series:
 
 
 def all_settings(size_100, size_500, all_images) -> dict[str, Trainings]:
-    """By name, those with the paper's 500 units first; with those of more CD steps."""
+    """Settings by name, first the paper's 500 units, which include runs with more CD steps."""
     more = pd.read_csv(datasets.committed("results/leaky_steps.csv"))
     size_500 = pd.concat([size_500, more])
     at_default = size_100[size_100["largest"] == 0.9999]
@@ -107,13 +108,13 @@ def all_settings(size_100, size_500, all_images) -> dict[str, Trainings]:
 
 
 def by_bounds(settings: dict[str, Trainings], at_bounds: pd.DataFrame) -> dict[str, dict]:
-    """Trainings by the bound of the singular values, and by setting."""
+    """Training runs by bound on the singular values, then by setting."""
     found = {f"{b:g}": {"100 units": Trainings(t)} for b, t in at_bounds.groupby("largest")}
     return found | {"0.9999": settings}
 
 
 def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
-    """Section 4.2: leaky against Bernoulli-Gaussian RBM, and the tuning of the latter."""
+    """Section 4.2: leaky against Bernoulli-Gaussian RBM, and tuning of the Bernoulli-Gaussian."""
     of_500, claim = settings["500 units"], "li-leaky-outperforms"
     much = {"size": (100, np.inf)}
     constant = {n: settings[n].verdict(claim, CD, GB, **much) for n in ("500 units", "all images")}
@@ -143,7 +144,7 @@ def who_is_ahead(settings: dict[str, Trainings]) -> list[Verdict]:
 
 
 def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
-    """Leaky against CD, and the order of Leaky, Mix and CD, by the bound of the singular values."""
+    """Leaky against CD, and the order of Leaky, Mix and CD, by bound on the singular values."""
 
     def leaky(runs):
         return runs.verdict("li-fig4-leaky", LEAKY, CD, **LEAST)
@@ -153,8 +154,8 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         return together({n: runs.verdict("li-fig4-mix", *p, **LEAST) for n, p in pairs.items()})
 
     price = (
-        "at the open bound, 0.9, we trained only models with 100 units; needed to decide: 500 "
-        "training runs of each method there (2.3 h on two cores)"
+        "at the bound 0.9, which is open, we trained only models with 100 units; needed to decide: "
+        "500 training runs of each method at this bound (2.3 h on two cores)"
     )
     verdicts = []
     for judged in (leaky, order):
@@ -163,29 +164,28 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
         verdicts.append(found.if_open(f"{found.note}; {price}"))
     by_bound = {b: some["100 units"].ahead(LEAKY, CD).value for b, some in bounds.items()}
     mix = {
-        f"at {b}, {n}": f"{shown(runs.ahead(MIX, CD))} nats".replace("-", "−")
+        f"bound {b}, {n}": f"{shown(runs.ahead(MIX, CD))} nats".replace("-", "−")
         for b in ("0.9", "0.9999")
         for n, runs in bounds[b].items()
     }
     return [
         verdicts[0].said(
-            ours="With 100 units, the log-likelihood of Leaky minus that of CD is "
-            + tables.listed(f"{signed(x)} nats at {b}" for b, x in by_bound.items())
-            + ".",
-            words="With 500 units at 0.9999, the difference is "
+            ours=f"With 100 units and the bounds {tables.listed(by_bound)}, the log-likelihood of "
+            f"Leaky minus that of CD is {tables.listed(map(signed, by_bound.values()))} nats.",
+            words="With 500 units and the bound 0.9999, the difference is "
             f"{signed(bounds['0.9999']['500 units'].ahead(LEAKY, CD).value)} nats.",
         ),
         verdicts[1].said(
             ours="The log-likelihood of Mix minus that of CD is "
             + tables.listed(f"{x} ({where})" for where, x in mix.items())
             + ".",
-            words="At 0.9999, Leaky is about as far behind Mix as it is behind CD.",
+            words="With the bound 0.9999, Leaky is about as far behind Mix as it is behind CD.",
         ),
     ]
 
 
 def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
-    """Live trainings by method and bound; stored ones by bound and setting, minus CD."""
+    """Live training runs by method and bound; stored runs minus CD, by bound and setting."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.6))
     for (method, bound), run in curves.items():
         (colour, width), seen = LOOKS[method], run.history
@@ -209,7 +209,7 @@ def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
 
 
 def draw_figure_5(free, held) -> None:
-    """The mean visible unit of 1,000 chains against sweeps, a line a training."""
+    """The mean visible unit of 1,000 chains against sweeps, one line per training run."""
     _, ax = plt.subplots(figsize=(6.0, 3.1))
     arms = (free, "weight decay, no projection", RED, "-"), (held, "projection", BLUE, "--")
     for runs, label, colour, line in arms:

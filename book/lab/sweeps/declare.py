@@ -1,9 +1,9 @@
-"""Which tasks a sweep has.
+"""Declarations of the tasks of sweeps.
 
-Files in ``book/scales`` declare the sweeps of the book by name, a file of one's own one sweep: what
-it is ``about``, and ``grids`` of its tasks. A grid is a mapping of settings and stands for all
-combinations of their values; a value may be a list, or ``{first: 0, count: 20}`` for a run of whole
-numbers.
+Files in ``book/scales`` declare the sweeps of the book by name. A reader's file declares one sweep,
+with the text ``about`` and the ``grids`` of its tasks. A grid is a mapping of settings and stands
+for all combinations of their values. A value may be a list, or ``{first: 0, count: 20}`` for
+consecutive whole numbers.
 """
 
 import contextlib
@@ -19,31 +19,31 @@ import yaml
 
 SCALES = Path(__file__).parents[2] / "scales"
 RESULTS = SCALES.parents[1] / "data" / "results"
-MAX_TASKS = 1_000_000  # of a sweep: the client holds them all, and looks at each
+MAX_TASKS = 1_000_000  # per sweep, because the client holds and checks them all
 KEYS = "about", "grids"
 FORM = f"expected the name of a sweep of the book, or a YAML file with the keys {', '.join(KEYS)}"
 
 
 class Declared(NamedTuple):
-    """A sweep: its tasks, and the folder of its table."""
+    """The tasks of a sweep, and the folder of its table."""
 
     name: str
-    where: str  # it is declared, for messages
+    where: str  # place of the declaration, for messages
     tasks: list[dict]
     folder: Path
 
 
 def names() -> dict[str, Path]:
-    """The sweeps of the book, and the file that declares each."""
+    """The sweeps of the book and their declaring files."""
     files = sorted(SCALES.glob("*.yaml"))
     return {n: f for f in files for n in re.findall(r"^(\w+):", f.read_text("utf-8"), re.M)}
 
 
 def read(source: str | Path, overrides: dict | None = None) -> Declared:
-    """A sweep of the book by its name, or that of a file of one's own.
+    """Read a sweep of the book by its name, or a file with one sweep.
 
-    ``overrides`` replace settings in every grid that names them. Raises ValueError if it is no
-    declaration of a sweep; the message says where.
+    ``overrides`` replace settings in every grid that names them. Raises ValueError, with the place,
+    if the content does not declare a sweep.
     """
     book, file = names(), Path(source)
     if str(source) in book:
@@ -64,13 +64,13 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
         for grid in grids
         for values in itertools.product(*grid.values())
     ]
-    if overrides:  # what became the same, once
+    if overrides:  # without tasks that became equal
         tasks = [*{repr(task): task for task in tasks}.values()]
     return Declared(name, where, tasks, folder)
 
 
 def _grids(content) -> list[dict]:
-    """The values of each setting in each grid."""
+    """Values of each setting in each grid."""
     if not isinstance(content, dict):
         raise ValueError(f"it is {shown(content)}: {FORM}")
     if unknown := {*content} - {*KEYS}:
@@ -82,7 +82,7 @@ def _grids(content) -> list[dict]:
 
 
 def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
-    """Grids with these settings where they are named."""
+    """Grids with the values of settings that they name replaced."""
     known = {str(name) for grid in grids for name in grid}
     for name in overrides:
         if name not in known:
@@ -93,7 +93,7 @@ def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
 
 
 def _values(name: str, value) -> list | range:
-    """What the value of a setting stands for."""
+    """The list of values that the value of a setting stands for."""
     if isinstance(value, dict):
         whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
         if not whole or not 1 <= value["count"] <= MAX_TASKS:
@@ -113,7 +113,7 @@ def _loaded(text: str | bytes, what: str):
 
 
 def read_overrides(texts: list[str]) -> dict:
-    """Settings from texts NAME=VALUE, the values as YAML writes them."""
+    """Settings from texts NAME=VALUE, with values in YAML."""
     found: dict = {}
     for text in texts:
         name, _, value = map(str.strip, text.partition("="))
@@ -130,7 +130,7 @@ def read_overrides(texts: list[str]) -> dict:
 
 @contextlib.contextmanager
 def named(where: str):
-    """Errors inside say where they come from."""
+    """Add the place to errors raised inside the context."""
     try:
         yield
     except ValueError as error:
@@ -145,7 +145,7 @@ def one_of(name: str, value, words) -> str:
 
 
 def nearest(word, words) -> str:
-    """The word that may have been meant, if one is close."""
+    """A hint at the most similar word, if there is one."""
     close = difflib.get_close_matches(str(word)[:80], words, n=1)
     return f", did you mean {close[0]}?" if close else ""
 
@@ -156,5 +156,5 @@ _brief.maxlist, _brief.maxdict, _brief.maxlevel = 12, 40, 3
 
 
 def shown(value) -> str:
-    """A value for a message, of 1,000 letters at most, whatever it is."""
+    """Any value as text for a message, of at most 1,000 letters."""
     return _brief.repr(value)[:1000]

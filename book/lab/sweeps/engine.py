@@ -1,8 +1,8 @@
-"""The engine of sweeps: tasks on a Dask cluster, results as they come in.
+"""The engine of sweeps: tasks on a Dask cluster, and results in order of completion.
 
-Dask retries the tasks of lost workers and gives up those that kill them; everything else that
-can happen to a task is caught where it runs, and comes back as its result. Dask is imported when
-it is used, since it takes a second.
+Dask retries the tasks of lost workers and gives up tasks that kill workers. All other failures are
+caught on the worker and returned as results. Importing Dask takes a second, and it is imported only
+when used.
 """
 
 import contextlib
@@ -25,27 +25,27 @@ import numpy as np
 import rbmlib as rl
 from rbmlib._kernels.threads import default_n_threads
 
-# Raised when results of the library change: workers must have the client's, tables say theirs.
+# Raised when results of the library change. Workers must have the client's version.
 RESULTS_VERSION = 1
-PLAIN = (str, int, float, bool, type(None))  # what settings and results are
+PLAIN = (str, int, float, bool, type(None))  # types of settings and results
 
-CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # in which a cluster must answer, and show a worker
-OWN_WORKER_SECONDS = 600  # of a process of our own, on however busy a machine
+CONNECT_SECONDS, WORKER_SECONDS = 4, 60  # limits for an answer, and for a worker
+OWN_WORKER_SECONDS = 600  # limit for our own processes, even on a busy machine
 BEFORE_SPAWN = "distributed.nanny.pre-spawn-environ"
 KILLED = "KilledWorker: every worker that ran this task died (a crash, or out of memory)"
 
 
 def on_worker(function, digest_of, version: dict, shared: bool, task: dict, digest: str):
-    """(result, error, provenance) of one task; an exception is a result like any other."""
-    if not shared:  # a process of its own: it has a task for each of its threads
+    """(result, error, provenance) of one task; an exception is returned as an error."""
+    if not shared:  # a separate process, with one task per thread
         os.environ.setdefault("RBMLIB_NUM_THREADS", "1")
-    if (own := worker_version()) != version:  # no result of its is worth storing
+    if (own := worker_version()) != version:  # do not store its results
         raise RuntimeError(f"a worker runs other code ({own}, expected {version})")
     started = time.perf_counter()
     try:
         if digest_of(task) != digest:
             raise ValueError("a file that the task names has another content here: copy it anew")
-        with rl.using(progress=False):  # the client tells of the whole
+        with rl.using(progress=False):  # the client shows the total progress
             row, error = _plain_row(function(**task), task), None
     except (Exception, SystemExit):
         row, error = None, traceback.format_exc()
@@ -66,13 +66,13 @@ def _plain_row(row, task: dict) -> dict:
 
 
 def worker_version() -> dict:
-    """What client and workers must agree on."""
+    """The version on which client and workers must agree."""
     python = ".".join(platform.python_version_tuple()[:2])
     return {"rbmlib": rl.__version__, "results": RESULTS_VERSION, "python": python}
 
 
 def provenance(seconds: float | None) -> dict:
-    """Where and with what a result was made, in so many seconds, if it is known how many."""
+    """Machine, versions and, if known, seconds of a result."""
     return {
         "seconds": None if seconds is None else round(seconds, 3), "host": _processor(),
         "threads": os.environ.get("RBMLIB_NUM_THREADS"), "rbmlib": rl.__version__,
@@ -92,20 +92,20 @@ def _processor() -> str:
 
 
 def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[list[tuple]]:
-    """Yield lists of (key, result, error, provenance) as tasks of a sweep, by key, are done.
+    """Yield lists of (key, result, error, provenance) as tasks of a sweep finish.
 
-    A worker whose files are not those of the sweep's digests does not compute the task. ``shared``
-    says that the worker is a thread of this process, whose environment is not ours to set.
+    A worker refuses a task if its files do not match the sweep's digests. If ``shared``, the worker
+    is a thread of this process, and its environment is not changed.
     """
     from distributed import as_completed
     from distributed.scheduler import KilledWorker
 
     run = functools.partial(on_worker, sweep.function, sweep.digest, worker_version(), shared)
     given = list(todo.values()), [sweep.digests[key] for key in todo]
-    name = f"rbmlib-{sweep.name}"  # apart from others on the same scheduler
+    name = f"rbmlib-{sweep.name}"  # distinct on a shared scheduler
     futures = client.map(run, *given, key=[(name, key) for key in todo])
     done = as_completed(futures, loop=client.loop, with_results=True, raise_errors=False)
-    del futures  # or the scheduler keeps all results
+    del futures  # otherwise, the scheduler keeps all results
     for batch in done.batches():
         found = []
         for future, result in batch:
@@ -129,7 +129,7 @@ def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[l
 
 
 def check_scheduler(address: str) -> None:
-    """ValueError if it is no address; RuntimeError if nothing answers there."""
+    """Raise ValueError if it is not an address, and RuntimeError if nothing answers there."""
     parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)
     if not parts:
         raise ValueError(
@@ -147,13 +147,13 @@ def check_scheduler(address: str) -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, n_workers: int | None, n_tasks: int):
-    """A Dask client of the given scheduler, or of worker processes of our own."""
+    """A Dask client of the given scheduler, or of our own worker processes."""
     import dask
     from distributed import Client, LocalCluster
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we say what matters
-    # By Dask's default (65536) workers return freed memory to the system at once: arithmetic on
-    # arrays of more than 128 KiB takes three times as long. What a user has set instead stays.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # our messages say what matters
+    # With Dask's default (65536), workers return freed memory to the system at once, and arithmetic
+    # on arrays of more than 128 KiB takes three times as long. A user's setting is kept.
     variables = {k: v for k, v in dask.config.get(BEFORE_SPAWN).items() if str(v) != "65536"}
     # A restarting worker may be slow on a busy machine, but it is not lost.
     own = {BEFORE_SPAWN: variables, "distributed.deploy.lost-worker-timeout": "1h"}
@@ -187,14 +187,14 @@ def _n_processes(n_workers: int | None, n_tasks: int) -> int:
 
 @contextlib.contextmanager
 def _without_interrupts():
-    """Threads and processes that start inside, and what these start, never see Ctrl-C.
+    """Shield threads and processes that start inside the context from Ctrl-C.
 
-    A terminal sends it to all processes. Those that this one started end with it; by themselves
-    each of them would print its traceback. An interrupt inside comes afterwards.
+    A terminal sends Ctrl-C to all processes. Our processes end with this one, and each would
+    otherwise print a traceback. An interrupt inside the context is delivered afterwards.
     """
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # which would unblock it
+    resource_tracker.ensure_running()  # otherwise, its start would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

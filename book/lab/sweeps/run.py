@@ -1,8 +1,8 @@
 """A sweep of any function: keys of tasks, the table (CSV), the store of results (SQLite).
 
-A task is a mapping of plain values, and its result a pure function of it. Its key is a hash of the
-task and of a version that is raised when results change: most changes of the code leave every digit
-as it is (a test holds small results of that version fixed).
+A task is a mapping of plain values, and its result is a pure function of it. Its key is a hash of
+the task and of a version. The version is raised when results change, and most changes of the code
+keep every digit (a test compares small results of the version).
 """
 
 import contextlib
@@ -24,7 +24,7 @@ from rbmlib.files import replacing
 from .declare import shown
 from .engine import PLAIN, check_scheduler, compute, connected
 
-# The last columns of a table: who computed a row, with what, in how many seconds.
+# The last columns of a table: machine, versions and seconds of a row.
 PROVENANCE = (
     "key", "seconds", "host", "threads", "rbmlib", "results_version", "python", "numpy", "numba",
     "finished",
@@ -40,7 +40,7 @@ CREATE TABLE results (
 
 
 class Record(NamedTuple):
-    """What is known of one task: its result, or the error that it ended with."""
+    """The result of one task, or its error."""
 
     key: str
     task: dict
@@ -50,28 +50,28 @@ class Record(NamedTuple):
 
 
 class StoreError(RuntimeError):
-    """The store cannot be used; nothing in it was changed."""
+    """The store cannot be used; its content is unchanged."""
 
 
 class Summary(NamedTuple):
-    """What `Sweep.run` did."""
+    """The outcome of `Sweep.run`."""
 
     n_tasks: int
-    n_before: int  # had a result already
+    n_before: int  # tasks that already had a result
     n_finished: int
     failed: dict[str, str]  # errors by key
     seconds: float
 
 
 class Sweep:
-    """A table of results to be computed, one row a task.
+    """A table of results to be computed, one row per task.
 
-    ``tasks`` are mappings of settings, no two alike. ``function(**task)``, which workers import by
-    its name, returns a dict of plain values, the results of the row; a value named "seconds" goes
-    into the provenance. In ``folder`` are the table ``<name>.csv`` and the store ``<name>.sqlite``;
-    ``store`` is another place for it: on a cluster, a local disk of the machine that runs this.
-    ``version`` and ``digest(task)``, a hash of the files that a task reads, are part of every key:
-    another version, by default the name of the function, is given when results change.
+    ``tasks`` are different mappings of settings. ``function(**task)``, which workers import by its
+    name, returns a dict of plain values, the results of the row. A value named "seconds" goes into
+    the provenance. ``folder`` has the table ``<name>.csv`` and the store ``<name>.sqlite``.
+    ``store`` is another place for the store: on a cluster, a local disk of the machine that runs
+    the sweep. Every key depends on ``version``, which must change when results change (by default
+    the name of the function), and on ``digest(task)``, a hash of the files that a task reads.
 
     Examples
     --------
@@ -110,15 +110,16 @@ class Sweep:
         self, scheduler: str | None = None, *, n_workers: int | None = None,
         progress: bool | None = None,
     ) -> Summary:  # fmt: skip
-        """Compute what is missing; tasks that failed before are tried again.
+        """Compute missing results; tasks that failed before are tried again.
 
         ``scheduler`` is the address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Without
-        it there are ``n_workers`` processes of our own, by default as many as there are processors
-        for tasks of ``RBMLIB_NUM_THREADS`` threads (one, unless that is set); 0 is for a thread of
-        this process, which starts at once and suits a few short tasks.
+        it, the sweep starts ``n_workers`` processes, by default as many as the processors can run
+        with ``RBMLIB_NUM_THREADS`` threads each (by default one). 0 is for a thread of this
+        process, which starts at once and suits a few short tasks.
 
-        Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
-        scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
+        Raises `StoreError` if the store cannot be used or the disk is full, and RuntimeError if the
+        scheduler cannot be reached, is lost during the run, or runs other code. Stored results are
+        kept.
         """
         started = time.perf_counter()
         if n_workers is not None:
@@ -128,7 +129,7 @@ class Sweep:
         for folder in (self.folder, self.store.parent):
             if not folder.is_dir():
                 raise StoreError(f"there is no folder {folder} for the results: make it first")
-        self._joined({})  # a table of others is refused before there is a store
+        self._joined({})  # refuse a foreign table before making a store
         failed: dict[str, str] = {}
         with ResultsStore(self.store) as store, contextlib.ExitStack() as stack:
             if todo := self._todo(self._joined(store.records())):
@@ -147,7 +148,7 @@ class Sweep:
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
 
     def todo(self) -> list[dict]:
-        """Tasks of which neither the store nor the table has a result."""
+        """Tasks without a result in the store or the table."""
         return list(self._todo(self._known()).values())
 
     def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
@@ -160,12 +161,12 @@ class Sweep:
             return self._joined(store.records())
 
     def _joined(self, stored: dict[str, Record]) -> dict[str, Record]:
-        """What the table or the store holds; a failure in the store is no result."""
+        """Results of the table and the store; a failure in the store is no result."""
         tabled = {record.key: record for record in _tabled(self.table, self.tasks)}
         return tabled | {k: r for k, r in stored.items() if k not in tabled or not r.error}
 
     def records(self) -> list[Record]:
-        """The result or error of every task, in the order of the table; ValueError if one lacks."""
+        """Result or error of every task in the order of the table; ValueError if one is missing."""
         known = self._known()
         if missing := self.tasks.keys() - known.keys():
             raise ValueError(
@@ -177,13 +178,13 @@ class Sweep:
         return sorted(found, key=lambda r: [_sortable(r.task.get(name)) for name in names])
 
     def rows(self) -> list[dict]:
-        """The table: settings, results, and ``error`` where a task failed."""
+        """The table: settings, results, and ``error`` for failed tasks."""
         return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv``, whole or not at all: settings, results, and their provenance.
+        """Write ``<name>.csv`` atomically: settings, results and provenance.
 
-        Columns that were there keep their places.
+        Existing columns keep their places.
         """
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
@@ -222,7 +223,7 @@ def last_line(text: str) -> str:
 
 
 def _sortable(value) -> tuple:
-    """Numbers before words, and nothing before both."""
+    """Sort key: None before numbers before words."""
     if value is None:
         return (0, 0)
     return (2, value) if isinstance(value, str) else (1, value)
@@ -232,10 +233,10 @@ def _sortable(value) -> tuple:
 
 
 def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
-    """What a table has of these tasks, by key: results, never failures.
+    """Results of these tasks in a table, by key, without failures.
 
-    A row whose settings are not those of its key is of no task, and an empty cell no result.
-    ValueError if this is a file of something else.
+    Rows with settings that do not match their key are ignored, and empty cells are not results.
+    Raises ValueError if the file is not a table of this sweep.
     """
     columns, rows = _content(file)
     settings = {frozenset(task) for task in tasks.values()}
@@ -258,7 +259,7 @@ def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
 
 
 def _content(file: Path) -> tuple[list[str], list[dict]]:
-    """Names of the columns, and rows."""
+    """Column names and rows of a file."""
     if not file.is_file():
         return [], []
     try:
@@ -270,7 +271,7 @@ def _content(file: Path) -> tuple[list[str], list[dict]]:
 
 
 def _value(text: str):
-    """What a cell says: a number or a truth as `csv` writes it, else the text, or None."""
+    """The value of a cell: a number or truth value as written by `csv`, text, or None."""
     if text in ("", "True", "False"):
         return text == "True" if text else None
     with contextlib.suppress(ValueError):
@@ -286,9 +287,9 @@ def _value(text: str):
 class ResultsStore(contextlib.AbstractContextManager):
     """Crash-safe results by key: one SQLite file, one process at a time.
 
-    `put` returns when its records are on the disk: a process killed at any moment loses what it had
-    not yet put, and nothing else; a finished result is never replaced. Raises `StoreError` if the
-    file is no store, is damaged, or another process uses it; it is left as it is.
+    `put` returns when its records are on the disk. A killed process loses only what it had not yet
+    put, and a finished result is never replaced. Raises `StoreError` if the file is not a store, is
+    damaged, or is used by another process; the file is then left unchanged.
     """
 
     def __init__(self, path):
@@ -303,9 +304,9 @@ class ResultsStore(contextlib.AbstractContextManager):
 
     @staticmethod
     def _opened(execute) -> dict[str, Record]:
-        """Everything stored; the file is ours alone from now on."""
+        """All stored records; from now on, no other process can use the file."""
         execute("PRAGMA locking_mode = EXCLUSIVE")
-        execute("PRAGMA synchronous = FULL")  # a commit returns when the disk has it
+        execute("PRAGMA synchronous = FULL")  # a commit returns when it is on the disk
         execute("BEGIN EXCLUSIVE")
         if execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("malformed")
@@ -326,12 +327,12 @@ class ResultsStore(contextlib.AbstractContextManager):
         return dict(self._found)
 
     def put(self, records: Iterable[Record]) -> None:
-        """Store all of them or none; a key that has a result keeps it."""
+        """Store all records or none; a key with a result keeps it."""
         found = self._found
         new = [one for one in records if one.key not in found or found[one.key].error]
         text = json.dumps
         rows = [(k, text(t), r and text(r), e, text(about)) for k, t, r, e, about in new]
-        with self._explained(), self._connection as connection:  # which commits, or rolls back
+        with self._explained(), self._connection as connection:  # commits or rolls back
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(f"REPLACE INTO results ({COLUMNS}) VALUES (?, ?, ?, ?, ?)", rows)
         found |= {one.key: one for one in new}

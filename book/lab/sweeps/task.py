@@ -17,7 +17,7 @@ from .declare import named, nearest, one_of, shown
 from .engine import RESULTS_VERSION
 from .run import Sweep
 
-DIGITS = 6  # of results: far below any standard error, far above the rounding of a processor
+DIGITS = 6  # of results: finer than any standard error, coarser than rounding errors
 MEANING = {
     int: "a whole number of at least 0, in digits (YAML takes 1e4 for a text)",
     float: "a number with a point (YAML takes 1e-3 for a text: write 1.0e-3)",
@@ -27,7 +27,7 @@ MEANING = {
 
 
 def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
-    """Type and default (None: must be given) of each setting of such a task, in order."""
+    """Type and default (None if required) of each setting of such a task, in order."""
     estimator = one_of("estimator", task.get("estimator", "ais"), words.ESTIMATORS)
     needed = words.parts_of(words.ESTIMATORS[estimator])
     settings: dict[str, tuple[type, Any]] = {"model": (str, None)}
@@ -45,9 +45,9 @@ def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
 
 
 def checked(task: dict) -> dict:
-    """The task with every setting spelled out and of its type, in the order of the table.
+    """The task with every setting, converted to its type, in the order of the table.
 
-    Raises ValueError, naming the setting, if one is unknown, missing or wrong.
+    Raises ValueError, with the setting's name, if a setting is unknown, missing or wrong.
     """
     known = known_settings(task)
     for name in task:
@@ -62,7 +62,7 @@ def checked(task: dict) -> dict:
         if name in whole:
             one_of(name, whole[name], registry)
     if "data" in whole and (not whole["data"] or whole["base"] != words.BASE_RATE):
-        del whole["data"]  # read for no other base: such tasks are the same with and without it
+        del whole["data"]  # only this base reads data, and other tasks are the same without them
     return whole
 
 
@@ -79,7 +79,7 @@ def _of_type(name: str, value: Any, kind: type):
 
 
 def estimates(tasks, compute=None, **where) -> Sweep:
-    """A `Sweep` of log Z of models; ``compute``: `estimate`, if workers find it elsewhere."""
+    """A `Sweep` of log Z of models; ``compute`` is `estimate`, or its import elsewhere."""
     version = f"rbmlib results {RESULTS_VERSION}"
     whole = []
     for number, task in enumerate(tasks, 1):
@@ -91,17 +91,17 @@ def estimates(tasks, compute=None, **where) -> Sweep:
 def estimate(**task) -> dict:
     """One row of results: log Z of the model of a task, a pure function of the task.
 
-    Columns are those of `Estimate` (NaN as None), ``start`` of reverse runs, what the estimator
-    adds, ``seconds``, and with a ``test_set`` its total ``log_likelihood`` in nats (report, eq. 23)
-    with the standard error that log Z leaves it.
+    Columns are those of `Estimate` (NaN as None), ``start`` of reverse runs, columns of the
+    estimator, and ``seconds``. With a ``test_set``, they include its total ``log_likelihood`` in
+    nats (report, eq. 23), with the standard error due to log Z.
     """
     task = checked(task)
     function = words.ESTIMATORS[task["estimator"]]
     needed = words.parts_of(function)
     chosen = _chosen(task, words.PATHS[task["path"]]) if "path" in needed else {}
-    # without the independent check, for which many tables are too old: `converged` is by own checks
+    # without the independent check, which many older tables lack
     with warnings.catch_warnings(), rl.using(progress=False, independent_check=False):
-        warnings.simplefilter("ignore", rl.ConvergenceWarning)  # `converged` says so in the table
+        warnings.simplefilter("ignore", rl.ConvergenceWarning)  # the table has `converged`
         rbm, path = _model_and_path(
             task["model"], digest(task), task.get("path"), tuple(chosen.items())
         )
@@ -126,7 +126,7 @@ def estimate(**task) -> dict:
 
 @lru_cache(maxsize=8)
 def _model_and_path(model: str, digest: str, path: str | None, settings: tuple):
-    """Kept from one task to the next; a file that has changed (``digest``) is read again."""
+    """Model and path, cached between tasks; a file with another ``digest`` is read again."""
     rbm = words.load_model(model)
     return rbm, words.PATHS[path](rbm, **dict(settings)) if path else None
 
@@ -144,7 +144,7 @@ def _rounded(value):
 
 
 def digest(task: dict) -> str:
-    """SHA-256 of a model and of data in files of the user's: a name does not say which they are."""
+    """SHA-256 of the user's files with model and data, which names do not identify."""
     found, model = "", task["model"]
     if model not in words.MODELS and model not in datasets.register.RBMS:
         registered = [*words.MODELS, *datasets.register.RBMS]
@@ -157,7 +157,7 @@ def digest(task: dict) -> str:
 
 def _file_digest(setting: str, name: str, expected: str) -> str:
     file = Path(name).expanduser()
-    if not file.is_file():  # a device never ends
+    if not file.is_file():  # reading a device never ends
         raise ValueError(f"{setting} is {shown(name)}, which is no regular file{expected}")
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()

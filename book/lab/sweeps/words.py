@@ -1,8 +1,8 @@
-"""The words of tasks: models, bases, paths, schedules, estimators.
+"""The vocabulary of tasks: models, bases, paths, schedules and estimators.
 
-A function of a registry is given parts of a task by position (`parts_of`) and settings of the
-task by keyword (`settings_of`), as its signature says; `register` enters it. The settings and their
-defaults are in the keys of stored results: a new one goes to a new name.
+`register` enters a function in a registry. It takes parts of a task by position (`parts_of`) and
+settings of the task by keyword (`settings_of`). Settings and their defaults are in the keys of
+stored results, and a function with a new setting needs a new name.
 """
 
 import inspect
@@ -45,7 +45,7 @@ def parts_of(function) -> list[str]:
 
 
 def settings_of(function) -> dict:
-    """Types and defaults (None: must be given) of the keyword-only parameters."""
+    """Types and defaults (None if required) of the keyword-only parameters."""
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     return {
         p.name: (p.annotation, None if p.default is p.empty else p.default)
@@ -79,14 +79,14 @@ TEST_SETS: dict[str, Any] = {
 
 
 def biases(rbm, base: str, data: str = ""):
-    """The base of the word ``base``, as paths take it; the base rate is MNIST's, or a file's."""
+    """Visible biases for the word ``base``; the base rate is that of MNIST or a file."""
     if data and base == BASE_RATE:
         return rl.base_rate(datasets.load_rows(data, rbm.n_visible))
     return BASES[one_of("base", base, BASES)](rbm)
 
 
 def load_model(name: str):
-    """A model made by a function, a registered one, or one from a file."""
+    """A model from a function, from the registry or from a file."""
     return MODELS[name]() if name in MODELS else datasets.load_rbm(name)
 
 
@@ -100,7 +100,7 @@ def _density(
     rbm, *, base_variance: float = 30.0, kernel: str = "hmc", n_leapfrog: int = 1,
     jitter: float = 0.0, steps: str = "adaptive", ladder: str = "square", n_knots: int = 40,
 ):  # fmt: skip
-    """Step sizes are adapted to a ladder of ``n_knots`` steps; "fixed" takes their mean."""
+    """With step sizes adapted to a ladder of ``n_knots`` steps; "fixed" uses their mean."""
     kinds = {"hmc": rl.DensityPath, "random_walk": Walk}
     kind = kinds[one_of("kernel", kernel, kinds)]
     path = kind(rbm, base_variance, n_leapfrog=n_leapfrog, jitter=jitter)
@@ -138,7 +138,7 @@ SCHEDULES |= {
 
 @register(SCHEDULES, "random")
 def _random(rng, *, n_temperatures: int):
-    """Uniform draws, sorted: new betas for each seed."""
+    """Sorted uniform draws, which differ between seeds."""
     return np.concatenate([[0.0], np.sort(rng.random(n_temperatures - 1)), [1.0]])
 
 
@@ -156,7 +156,7 @@ def _varopt(
     path, rng, *, n_temperatures: int, pilot_steps: int = 1000, pilot_chains: int = 100,
     max_step: float = 1.0,
 ):  # fmt: skip
-    """Kiwaki's schedule from a pilot of its own; ``max_step`` caps it on the grid of the pilot."""
+    """Kiwaki's schedule from a separate pilot; ``max_step`` caps it on the grid of the pilot."""
     recorded = {"n_recorded": pilot_steps + 1, "slopes": True}
     pilot = rl.ais(path, cuts.linear(pilot_steps), pilot_chains, rng, **recorded)
     betas = cuts.varopt(pilot, n_temperatures)
@@ -171,14 +171,14 @@ def _gms13(path, seed, *, n_temperatures: int, pilot_chains: int = 1000):
 
 @lru_cache(maxsize=4)
 def _gms13_curve(path, seed, pilot_chains):
-    """The piecewise linear curve that schedules of any length cut: found once a path."""
+    """The piecewise linear curve for schedules of any length, computed once per path."""
     rng = np.random.default_rng([seed, 1])
     return gms13(path, 90_000, pilot_chains, rng)
 
 
 # estimators ---------------------------------------------------------------------------------
 
-# A column named "start" says where reverse chains began: settings are "starting" or "begin".
+# The column "start" says where reverse chains began. Settings are named "starting" or "begin".
 
 ESTIMATORS["exact"] = lambda rbm: rl.exact(rbm)
 
@@ -225,7 +225,7 @@ def _ti(
 
 
 def _of_groups(run: rl.Estimate) -> tuple[rl.Estimate, dict]:
-    """Round trips of a chain in the second half, and the spread of log Z over groups."""
+    """Round trips per chain in the second half, and the spread of log Z over groups."""
     spread = float(np.std(run.log_weights, ddof=1))
     return run, {"round_trips": run.details["round_trips"], "spread": spread}
 
@@ -249,7 +249,7 @@ def _wang_landau(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, n_groups: int = 10,
     starting: str = "pilot", one_over_t: bool = True, flatness: float = 0.8,
 ):  # fmt: skip
-    """``flatness`` is a setting of stored tasks that nobody gives."""
+    """``flatness`` is an unused setting of stored tasks."""
     how = {"n_groups": n_groups, "start": starting, "one_over_t": one_over_t}
     return _of_groups(rl.wang_landau(path, betas, n_chains, n_sweeps, seed, **how))
 
@@ -266,7 +266,7 @@ def _tap(
     rbm, seed, *, order: int = 2, n_starts: int = 20, begin: str = "densities",
     solver: str = "minimise", damping: float = 0.5, max_sweeps: int = 2000,
 ):  # fmt: skip
-    """From random hidden states, as `rbmlib.tap` draws them, uniform means, or training images."""
+    """From random hidden states, as in `rbmlib.tap`, from uniform means or from training images."""
     rng = np.random.default_rng([seed, 1])
     starts = TAP_STARTS[one_of("begin", begin, TAP_STARTS)](rbm, rng, n_starts)
     how = {"order": order, "solver": solver, "damping": damping, "max_sweeps": max_sweeps}

@@ -1,7 +1,7 @@
-"""The course report of Wang: what it printed, and stored runs of its programs in every reading.
+"""The course report of Wang: printed results, and stored runs of its programs in every reading.
 
-A reading is a setting of all that the report leaves open. `programs` has the stored runs of AIS,
-RTS, SAMS and TAP.
+A reading sets everything that the report leaves open. `programs` has the stored runs of AIS, RTS,
+SAMS and TAP.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
-NAMED, LISTED = 3, 12  # readings that a verdict names in its note, and lists
-reference = cache(load_reference)  # the book's log Z of each model: exact for h10 and h20
+NAMED, LISTED = 3, 12  # most readings in the note of a verdict, and in its list
+reference = cache(load_reference)  # the book's log Z of each model, exact for h10 and h20
 
 
 def truth(model: str) -> float:
@@ -26,7 +26,7 @@ def truth(model: str) -> float:
 
 @cache
 def printed(method: str) -> pd.DataFrame:
-    """ "logz" and "variance" as text, by model, of rows whose method begins so."""
+    """Rows whose method starts with ``method``: "logz" and "variance" as text, by model."""
     table = pd.read_csv(datasets.committed("published/report_methods.csv"), dtype=str)
     return table[table["method"].str.startswith(method)].set_index("model")
 
@@ -42,9 +42,9 @@ def printed_error(model: str, method: str) -> float:
 
 
 def over(cases: dict, ours: str, on: str = "the reading"):
-    """One verdict over all readings: of a row of a printed table, or of a sentence.
+    """One verdict over all readings, on a row of a printed table or on a sentence.
 
-    ``cases``: verdicts by the reading, or by the reading, then by the model; ``on``: what the claim
+    ``cases`` has verdicts by reading, or by reading and then by model; ``on`` is what the claim
     depends on if readings differ.
     """
     found = depends(on, cases)

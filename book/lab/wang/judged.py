@@ -1,4 +1,4 @@
-"""The claims of the report, each judged by its own measure over every reading."""
+"""Verdicts on the claims of the report, over every reading."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rbmbook.verdicts import Verdict, depends, together
 from . import MODELS, PRINTED_RUNS, over, printed, printed_correlations, programs, truth
 from .programs import Stored, converged, rmse_of, rmse_over
 
-THEIRS = "h10, h20, h100 and h500, the report's own"
+THEIRS = "h10, h20, h100 and h500, the report's own models"
 FEW = ("h10", "h20")
 BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
 RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
 ROUNDS = (1000, 1500, 2000, 3000, 5000)
-A_NAT = {"margin": 1.0, "unit": "nats", "reason": "differences that matter exceed a nat"}
+A_NAT = {"margin": 1.0, "unit": "nats", "reason": "smaller differences do not matter"}
 
 
 IN_WORDS = {
@@ -36,7 +36,7 @@ def _named(base: str) -> str:
 
 
 def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
-    """Verdicts by the setting in words, then by the model: ``judged(model, **setting)``."""
+    """Verdicts ``judged(model, **setting)`` by name of the setting, then by model."""
     cases = {}
     for values in product(*settings.values()):
         where = dict(zip(settings, values, strict=True))
@@ -46,7 +46,7 @@ def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
     return cases
 
 
-LONG_RUN = {  # limits by quadrature, by what a rejection does; proposals as wide as the marginals
+LONG_RUN = {  # limits by quadrature; proposals are as wide as the marginals unless stated
     "drawn again": 0.2606, "counted again": 2 / 7,
     "drawn again, variances as standard deviations": 0.3227,
     "counted again, variances as standard deviations": 0.3468,
@@ -54,9 +54,9 @@ LONG_RUN = {  # limits by quadrature, by what a rejection does; proposals as wid
 
 
 def mh_table(stored: pd.DataFrame) -> Verdict:
-    """All that is printed of the sampler, by what follows a rejected proposal.
+    """All printed results of the sampler, by treatment of a rejected proposal.
 
-    ``stored`` has correlations of runs of all points and of a tenth of them.
+    ``stored`` has correlations of runs with all points and with a tenth of them.
     """
     name, correlation = "wang-mh-table", 0.5
     ten = {"margin": 1.5, "reason": "ten times the points divide a correct sampler's error by 3.2"}
@@ -89,15 +89,15 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
     what = "what follows a rejected proposal and how wide the proposals are"
     found = depends(what, {how: parts(how) for how in LONG_RUN})
     said = listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
-    wrong = "In every reading, the sampler as described is 0.15 or more below the true 0.5."
-    models = "none: a Gaussian in two dimensions"
+    wrong = "In every reading, the correlation is at least 0.15 below the true 0.5."
+    models = "none (a Gaussian in two dimensions)"
     return found.said(f"The mean correlation is {said}.", wrong, models)
 
 
 def rows(
     method: str, readings: pd.DataFrame, words: dict[str, str], price: str = ""
 ) -> list[Verdict]:
-    """One verdict of each row of a printed table; ``price`` is what would decide an open one."""
+    """A verdict on each row of a printed table; ``price`` is what would decide an open one."""
 
     def judged(model):
         name = f"wang-{method.lower()}-{model}"
@@ -116,7 +116,7 @@ def _by_model(judged, words: dict[str, str]) -> list[Verdict]:
 
 
 def ais_finer(runs: Stored) -> Verdict:
-    """RMSE of single chains with six or ten times the temperatures over that with 10,000."""
+    """RMSE of single chains with 6 or 10 times as many temperatures over that with 10,000."""
 
     def finer(model, base):
         row = one(runs.coarse, model=model, base=base)
@@ -134,7 +134,7 @@ def ais_finer(runs: Stored) -> Verdict:
     found = depends("the base", grid(finer, base=both))
     said = "With 10,000 and 60,000 temperatures, the mean errors on h500 are "
     said += f"{', and '.join(map(off, both))}."
-    why = "With six to ten times as many temperatures, the error is smaller on every model."
+    why = "With six or ten times as many temperatures, the error is smaller on every model."
     return found.said(said, why, THEIRS)
 
 
@@ -143,7 +143,7 @@ def equal_steps(runs: Stored, model: str, base: str) -> pd.Series:
 
 
 def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measured, float]:
-    """Mean distance of calls from their middle one, and distance of that from log Z."""
+    """Mean distance of calls from their median, and distance of the median from log Z."""
     if reading == "densities":
         x = pick(runs.fixed_points, model=model, order=order, begin=reading)["log_z"].dropna()
     else:
@@ -152,7 +152,7 @@ def deviations(runs: Stored, model: str, order: int, reading) -> tuple[ms.Measur
 
 
 def tap_constant(runs: Stored) -> Verdict:
-    """Constant: calls within a third of the error of their middle one, on the average."""
+    """Constant error: on average, calls are within a third of the error of their median."""
     name = "wang-tap-constant"
     starts = {f"ends at {t:g}": programs.FIRST | {"tolerance": t} for t in (0.001, 0.1, 2.0)}
     starts |= {"visible": programs.FIRST | {"begin": "visible"}, "densities": "densities"}
@@ -181,13 +181,13 @@ def tap_constant(runs: Stored) -> Verdict:
     said = f"On h10 to h500, the printed variance of TAP3 is {ratios} times that of TAP2."
     what = "where a call starts and when it stops"
     found = together({part: depends(what, cases) for part, cases in parts.items()})
-    words = "So the printed variance falls with the order on two of four models. In our calls, the "
+    words = "The printed variance falls with the order on two of four models. In our calls, the "
     words += "error is constant only from uniform starts, and only on three of four models."
     return found.said(said, words, THEIRS)
 
 
 def tap_quick(runs: Stored, within: int = 50) -> Verdict:
-    """Figure 4: half of the calls of TAP3 settle within 50 updates, by model and tolerance."""
+    """Figure 4: do half of the calls of TAP3 settle within 50 updates? By model and tolerance."""
 
     def quick(model, tolerance):
         found = programs.calls(runs.tap, model, 3, **programs.FIRST | {"tolerance": tolerance})
@@ -204,7 +204,7 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
 
 
 def rts_base(runs: Stored) -> Verdict:
-    """Shares of runs that converge (`converged`), from zeros and from counts + 5."""
+    """Shares of runs that converge (see `converged`) from zeros and from counts + 5."""
     name, what = "wang-rts-base", "N and Tlimit"
     where = {"round_sweeps": (1000, 3000), "threshold": (0.05, 0.01), "constant": CONSTANTS}
 
@@ -235,7 +235,7 @@ def rts_base(runs: Stored) -> Verdict:
 
 
 def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
-    """Sweeps with Z_A divided out over sweeps without, each N in units of its own mean."""
+    """Ratio of the sweeps with and without Z_A divided out, after scaling each N by its mean."""
     stopped = pick(runs.single, model=model, rbm_a="counts + 5", threshold=0.01, stopped=1,
                    round_sweeps=list(ROUNDS))  # fmt: skip
     unit = pick(stopped, constant="kept").groupby("round_sweeps")["mean_sweeps"].mean()
@@ -244,9 +244,9 @@ def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
 
 
 def base_term(runs: Stored) -> Verdict:
-    """Dividing by Z_A ** (1 - beta): sweeps until RTS stops, and the error of SAMS.
+    """Sweeps until RTS stops and error of SAMS, with and without division by Z_A ** (1 - beta).
 
-    The report says for SAMS that the energy of RBM A is taken out: a reading of its own.
+    For SAMS, the report says that the energy of RBM A is taken out, which is another reading.
     """
     name = "wang-base-term"
     fifth = {"direction": -1, "matters": 1.25, "reason": "or a fifth fewer sweeps"}
@@ -271,15 +271,14 @@ def base_term(runs: Stored) -> Verdict:
         "SAMS, error": depends("the base", of_sams),
     }
     said = listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
-    why = "So the division does not make RTS stop sooner. SAMS errs by 47 to 474 nats, whether Z_A "
-    why += "or the energy of RBM A is divided out."
-    ours = f"With the division, RTS makes {said} times as many sweeps before it stops."
+    why = "The error of SAMS is 47 to 474 nats, whether Z_A or the energy of RBM A is divided out."
+    ours = f"With the division, RTS makes {said} times as many sweeps before it stops as without."
     found = together(parts, ours=ours)
     return found.said(words=why, models=THEIRS)
 
 
 def rts_threshold(runs: Stored) -> Verdict:
-    """RMSE at Tlimit 0.05 over that at 0.01; and whether the loop ends from a base of zeros."""
+    """RMSE at Tlimit 0.05 over that at 0.01, and shares of loops from zeros that stop."""
     name = "wang-rts-threshold"
 
     def right(model, **where):
@@ -305,12 +304,12 @@ def rts_threshold(runs: Stored) -> Verdict:
         "from zeros the loop goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
     }
     said = f"The RMSE on h10 is {span(0.05)} nats at Tlimit = 0.05 and {span(0.01)} nats at 0.01."
-    why = "With a tight threshold, the result is right. The base decides whether the loop ends."
+    why = "The smaller Tlimit gives the right value. The base decides whether the loop ends."
     return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def rts_units(runs: Stored) -> Verdict:
-    """Shares of runs that stop on models of few and of many hidden units, at one setting."""
+    """Shares of runs that stop at one setting, with few and with many hidden units."""
 
     def fewer(pair, **where):
         where |= {"rbm_a": "counts + 5", "threshold": 0.05}
@@ -327,8 +326,8 @@ def rts_units(runs: Stored) -> Verdict:
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
-    """RMSE of stopped runs of RTS over that of AIS, by reading and base."""
-    alike = {"margin": 1.5, "reason": "2.25 times the sweeps cut an error by this factor"}
+    """RMSE of the stopped runs of RTS over that of AIS, by reading and base."""
+    alike = {"margin": 1.5, "reason": "2.25 times as many sweeps reduce an error by this factor"}
 
     def as_accurate(model, reading, base):
         of_rts = one(runs.rts, model=model, reading=reading)
@@ -339,7 +338,7 @@ def rts_accuracy(runs: Stored) -> Verdict:
         of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
         of_rts = rmse_of(programs.fitting(runs.rts, model))
         ais = listed(of_ais)
-        return f"On {model}, the RMSE is {of_rts:.2f} nats for RTS. For AIS, it is {ais}."
+        return f"On {model}, the RMSE of RTS is {of_rts:.2f} nats, and that of AIS is {ais}."
 
     kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
     both = kept.groupby("reading", sort=False)["model"].agg(set)
@@ -348,11 +347,11 @@ def rts_accuracy(runs: Stored) -> Verdict:
     said = " ".join(map(errors, FEW))
     found = over(cases, said, "N, Tlimit and the base of AIS")
     why = "At Tlimit = 0.01, some readings of RTS are as accurate as AIS from the base rate on h10."
-    return found.said(words=why, models="h10 and h20, the report's own")
+    return found.said(words=why, models="h10 and h20, the report's own models")
 
 
 def sams_local(runs: Stored) -> Verdict:
-    """RMSE by local over that by global jumps after 30,000 sweeps, where either is near log Z."""
+    """RMSE with local over that with global jumps after 30,000 sweeps, if one is near log Z."""
 
     def pair(base, model, n_sweeps=30_000):
         where = {"model": model, "rbm_a": base, "n_sweeps": n_sweeps, "schedule": "linear",
@@ -360,7 +359,7 @@ def sams_local(runs: Stored) -> Verdict:
         return [one(runs.sams, jump=j, **where) for j in ("local", "global")]
 
     def slower(base, model):
-        ratio, least = rmse_over(*pair(base, model)), "which a fifth more sweeps undo"
+        ratio, least = rmse_over(*pair(base, model)), "the effect of a fifth more sweeps"
         return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
     near = lambda b, m: min(map(rmse_of, pair(b, m))) < programs.CLOSE  # noqa: E731
@@ -371,20 +370,20 @@ def sams_local(runs: Stored) -> Verdict:
     times = listed(f"{np.exp(x.value):.2f} ({m})" for x, m in zip(from_zeros, models, strict=True))
     said = "After 30,000 sweeps from counts + 5, the RMSE on h10 is "
     said += f"{local:.1f} nats with local jumps and {jumps:.2f} nats with global jumps."
-    why = f"A pair of runs is judged if one of them ends within {programs.CLOSE:g} nats of log Z. "
-    why += "Zeros, which the report gave up as a base, are not judged: after 200,000 sweeps from "
-    why += f"them, the RMSE with local jumps divided by that with global jumps is {times}."
-    return depends("the base", cases).said(said, why, "h10, h20 and h100, the report's own")
+    why = f"We judge a pair of runs if one of them ends within {programs.CLOSE:g} nats of log Z. "
+    why += "We do not judge zeros, which the report gave up as a base. After 200,000 sweeps from "
+    why += f"zeros, the RMSE with local jumps divided by that with global jumps is {times}."
+    return depends("the base", cases).said(said, why, "h10, h20 and h100, the report's own models")
 
 
 def common_walks(runs: Stored) -> list[str]:
-    """Readings of SAMS by global jumps that were run on every model."""
+    """Readings of SAMS with global jumps that were run on every model."""
     n = pick(runs.sams, jump="global", constant="kept").groupby("reading")["model"].nunique()
     return list(n.index[n == len(MODELS)])
 
 
 def sams_units(runs: Stored) -> Verdict:
-    """The printed distance from AIS; error and variance on h500 over those on h10."""
+    """Printed distance from AIS, and error and variance on h500 over those on h10."""
     name = "wang-sams-units"
 
     def mean(method, model):
@@ -408,12 +407,12 @@ def sams_units(runs: Stored) -> Verdict:
     }
     differences = listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
     said = f"On h10 to h500, the printed log Z of SAMS minus that of AIS is {differences} nats."
-    why = "So the two methods are 8 to 52 nats apart on three of four models."
+    why = "On three of four models, the two methods are 8 to 52 nats apart."
     return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
 def most_accurate(runs: Stored) -> Verdict:
-    """AIS good with one chain, and its RMSE below that of RTS and SAMS, by base and reading."""
+    """Is AIS good with one chain, and more accurate than RTS and SAMS? By base and reading."""
     name, cases = "wang-ais-most-accurate", {}
     loops = runs.rts.query(f"n_temperatures == 99 and n >= {programs.FEWEST}")
     walks = pick(runs.sams, jump="global", constant="kept")
@@ -429,13 +428,13 @@ def most_accurate(runs: Stored) -> Verdict:
     errors = {b: listed(f"{x:+.2f}" for x in e) for b, e in off.items()}
     said = "; ".join(f"{text} from {_named(b)}" for b, text in errors.items())
     said = f"The mean errors of AIS on h10 to h500, in nats, are {said}.".replace("-", "−")
-    why = "AIS errs by about a nat or less from the base rate and counts + 5, by 10 nats on h20 "
-    why += "from own biases, and by more than 10 nats on every model from zeros."
+    why = "The error is about a nat or less from the base rate and counts + 5, 10 nats on h20 "
+    why += "from own biases, and more than 10 nats on every model from zeros."
     return over(cases, said, "the base and the readings of RTS").said("", why, THEIRS)
 
 
 def tap_largest(runs: Stored) -> Verdict:
-    """Error of TAP3 less those of AIS and SAMS; and the printed errors."""
+    """Error of TAP3 minus those of AIS and SAMS, and the printed errors."""
     name, methods = "wang-tap-largest-error", ("AIS", "RTS", "SAMS")
 
     def larger(model, other):
@@ -466,7 +465,7 @@ def tap_largest(runs: Stored) -> Verdict:
 
 
 def rts_worst(runs: Stored) -> Verdict:
-    """RMSE of the loop of RTS over that of SAMS after equally many sweeps, one chain each."""
+    """RMSE of the loop of RTS over that of SAMS after equally many sweeps of one chain."""
 
     def pair(model, **where):
         rows = pick(runs.sweeps, model=model, rbm_a="counts + 5", **where)
@@ -481,13 +480,13 @@ def rts_worst(runs: Stored) -> Verdict:
     said = "; ".join(f"{a:.1f} and {b:.1f} nats on {m}" for m, (a, b) in at.items())
     said = f"After 40,000 sweeps with the constant kept, the RMSEs of RTS and SAMS are {said}."
     why = "With the constant dropped, SAMS is worse than RTS on h10 and h20. We compare only these "
-    why += "two methods, because AIS and TAP do not iterate guesses."
+    why += "two methods, because AIS and TAP do not update guesses of log Z."
     found = depends("the number of sweeps and the constant", cases)
     return found.said(said, why, THEIRS)
 
 
 def speed_order(stored: pd.DataFrame) -> Verdict:
-    """The order of the seconds of one run of each program; of AIS also by temperature."""
+    """The order of the times of one run of each program; for AIS, also per temperature."""
     name = "wang-speed-order"
     spent = {key: x.to_numpy() for key, x in stored.groupby(["units", "program"])["seconds"]}
     units, every = list(stored["units"].unique()), list(stored["program"].unique())
@@ -523,10 +522,10 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     for rival in ("AIS", loops[0], walks[0]):
         parts[f"TAP faster than {rival}"] = together(quicker("TAP3", rival))
     short = together(parts | {"SAMS faster than AIS": together(faster[walks[0]])}).outcome
-    said = f"A run of TAP3 takes {span('TAP3')}, AIS {span('AIS')}, RTS {span(*loops)} and SAMS "
-    said += f"{span(*walks)} of processor time."
+    said = f"The processor time of a run is {span('TAP3')} for TAP3, {span('AIS')} for AIS, "
+    said += f"{span(*loops)} for RTS and {span(*walks)} for SAMS."
     why = "TAP is the fastest. One temperature of AIS takes longer with more units. Whether SAMS "
-    why += "is faster than AIS depends on the number of sweeps of SAMS. Without its runs of "
-    why += f"{walks[-1].removeprefix('SAMS, ')}, the outcome would be: {short}."
-    models = "pcd_10, pcd_20, spectral_100 and pcd_500, with as many units as the report's"
+    why += "is faster than AIS depends on the number of sweeps of SAMS. Without the runs of "
+    why += f'{walks[-1].removeprefix("SAMS, ")}, the outcome would be "{short}".'
+    models = "pcd_10, pcd_20, spectral_100 and pcd_500, as large as the report's models"
     return together(parts).said(said, why, models)

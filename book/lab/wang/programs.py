@@ -1,11 +1,11 @@
-"""The stored runs of the report's programs: a table of readings each, and what they say.
+"""Tables of readings from the stored runs of the report's programs, and verdicts on them.
 
-A row is one reading on one model, from independent runs of one chain each: "n" of them with their
-mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tried" has all.
+A row is one reading on one model. It has "n" independent runs of one chain each, with mean "log_z"
+and "variance". For RTS, "n" counts the runs that met the stopping rule, and "tried" counts all.
 
-A reading of TAP (the report's eqs. 15, 16, whose start and end are not printed) says which layer is
-updated first, where a call starts, and at which change of log Z it ends; also which order the
-printed log Z is of, and whether it is the mean of 20 calls or one call.
+A reading of TAP (the report's eqs. 15 and 16) sets what the report does not state: the layer
+updated first, the start of a call, the change of log Z at which the call ends, the order behind the
+printed log Z, and whether the printed log Z is one call or the mean of 20.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rbmbook.verdicts import REPRODUCED, Verdict, together
 
 from . import PRINTED_RUNS, over, printed, reference, truth
 
-FEWEST = 10  # runs whose mean and variance are judged
+FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
 FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}  # of RTS
 
@@ -39,14 +39,14 @@ def pooled(rows: pd.DataFrame) -> dict:
 
 
 def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
-    """Readings of AIS: the base, and how the inverse temperatures are placed."""
+    """Readings of AIS: base and schedule."""
     runs = pd.concat(stored, ignore_index=True).assign(n_runs=1, variance=np.nan)
     runs["base"] = runs["base"].fillna(runs["rbm_a"])
     return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {STEPS[s['schedule']]}")
 
 
 def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
-    """Readings of the loop of RTS: round, threshold, constant and number of temperatures."""
+    """Readings of the loop of RTS: round length, threshold, constant and number of temperatures."""
     runs = pd.concat(stored, ignore_index=True)
     keys = ["n_temperatures", "round_sweeps", "threshold", "constant", "estimator"]
 
@@ -87,7 +87,7 @@ def _readings(runs: pd.DataFrame, keys: list[str], words) -> pd.DataFrame:
             group = group[group["stopped"] > 0]
         found = pooled(group) if len(group) else {"n": 0}
         if setting.get("schedule") == "random" and len(group) > 1 and group["n_runs"].max() > 1:
-            # a few runs share the random betas of a row: as many independent values as rows
+            # runs of a row share random betas, so there are only as many independent values as rows
             few, x = group["n_runs"].iloc[0], group["log_z"]
             variance = x.var(ddof=1) + group["variance"].mean() * (1 - 1 / few)
             found = {"n": len(group), "log_z": float(x.mean()), "variance": float(variance)}
@@ -103,7 +103,7 @@ def mean(row) -> ms.Measured:
 
 
 def judged(name: str, method: str, row) -> Verdict:
-    """Both printed numbers of a model by one reading: the mean of 20 runs, and their variance."""
+    """Verdict on the printed mean and variance of 20 runs of a model, by one reading."""
     spread = printed(method).loc[row["model"]]
     given = {"printed_variance": float(spread["variance"]), "printed_n": PRINTED_RUNS}
     of_mean = judge.printed_value(name, mean(row), printed=spread["logz"], **given)
@@ -114,14 +114,14 @@ def judged(name: str, method: str, row) -> Verdict:
 
 
 def said(row) -> str:
-    """Mean with its error, and variance."""
+    """Mean with its error, and variance, as text."""
     return f"{with_error(*mean(row)[:2])} with variance {number(row['variance'])}"
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
-    """One verdict of a row of a printed table over all readings of one model.
+    """One verdict on a row of a printed table over all readings of one model.
 
-    A reading of which no run stopped decides nothing.
+    A reading in which no run stopped leaves the claim open.
     """
     cases: dict[str, Verdict] = {}
     for row in readings.to_dict("records"):
@@ -136,7 +136,7 @@ def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
 
 
 def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
-    """The reading whose mean and variance lie nearest to the printed ones, in their errors."""
+    """The reading with mean and variance nearest to the printed ones, in units of their errors."""
     model = readings["model"].iloc[0]
     value, variance = (float(printed(method).loc[model, c]) for c in ("logz", "variance"))
     of_mean = (readings["log_z"] - value) ** 2 / ((variance + readings["variance"]) / PRINTED_RUNS)
@@ -145,7 +145,7 @@ def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
 
 
 def fitting(loops: pd.DataFrame, model: str):
-    """The reading of RTS that gives the report's numbers; None where it does not stop."""
+    """The reading of RTS that gives the report's numbers; None if its runs do not stop."""
     rows = pick(loops, model=model).query(f"n >= {FEWEST}")
     rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
     return rows.iloc[0] if len(rows) else None
@@ -169,7 +169,7 @@ def rmse_over(top, bottom) -> ms.Measured:
 
 
 def mean_error(row) -> ms.Measured:
-    """Mean error of the runs of a reading; an error of the reference value counts."""
+    """Mean error of the runs of a reading; its error includes that of the reference value."""
     ours, known = mean(row), reference()[row["model"]]
     error = float(np.hypot(ours.std_error, known.std_error))
     return ours._replace(value=ours.value - known.log_z, std_error=error)
@@ -180,13 +180,13 @@ def mean_error(row) -> ms.Measured:
 ORDERS = {2: "TAP2", 3: "TAP3"}
 SETTINGS = ["update", "begin", "tolerance"]
 FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}  # reading
-STOPPED = 1  # code of "ended": at a change below the tolerance
-SETS = 2  # of twenty calls, from which on their range is compared with a printed variance
-FAR = 10.0  # a factor: beyond the range of the sets by this much a variance is another
+STOPPED = 1  # code of "ended" at a change below the tolerance
+SETS = 2  # least number of sets of 20 calls, for a range to compare with a printed variance
+FAR = 10.0  # factor beyond this range at which a printed variance contradicts a reading
 
 
 def calls(runs: pd.DataFrame, model: str, order: int, **reading) -> pd.DataFrame:
-    """Calls of at most 1,000 updates by a reading, by their seeds."""
+    """Calls of at most 1,000 updates in a reading, by seed."""
     return pick(runs, model=model, order=order, n_updates=1000, **reading).sort_values("seed")
 
 
@@ -195,28 +195,29 @@ def first_calls(runs: pd.DataFrame, model: str, order: int = 3) -> pd.Series:
 
 
 def mean_of_calls(values) -> ms.Measured:
-    """Of calls that may all end alike."""
+    """Mean of calls, exact if all end alike."""
     x = np.asarray(values)
     return ms.mean_of(x) if np.ptp(x) > 0 else ms.exactly(x[0])
 
 
 def spread(values) -> float:
-    """Variance of values that may all be equal, taken from the first so that none is lost."""
+    """Variance of values that may be almost equal; subtracting the first avoids rounding errors."""
     x = np.asarray(values)
     return float((x - x[0]).var(ddof=1))
 
 
 def in_cycle(found: pd.DataFrame) -> bool:
-    """Whether every call ends at either end of one cycle of two."""
+    """Does every call end at one of the two values of a cycle?"""
     x, ends = found["log_z"].to_numpy(), found[["cycle_low", "cycle_high"]].to_numpy()
     at_an_end = (np.abs(ends - x[:, None]) < 1e-4).any(axis=1).all()
     return bool(at_an_end and np.ptp(ends, axis=0).max() < 1e-4 and np.ptp(x) > 1e-4)
 
 
 def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]:
-    """Of twenty calls in a cycle: how many at its upper end, mean and variance nearest to a mean.
+    """Twenty calls in a cycle with the mean nearest to ``value``.
 
-    Rounding picks the end, so that any number of the twenty may be at the upper one.
+    Rounding decides at which end of the cycle a call stops, and any number of the twenty may stop
+    at the upper end. Returns this number, the mean and the variance.
     """
     low, high = found["cycle_low"].mean(), found["cycle_high"].mean()
     upper = int(np.clip(round(PRINTED_RUNS * (value - low) / (high - low)), 0, PRINTED_RUNS))
@@ -225,7 +226,7 @@ def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]
 
 
 def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> Verdict:
-    """A printed variance of twenty calls, against calls of one reading."""
+    """Verdict on a printed variance of twenty calls, by calls of one reading."""
     x = found["log_z"].to_numpy()
     if in_cycle(found):
         return judge.digits(name, split_nearest(found, value)[2], text, unit="nats²")
@@ -233,28 +234,28 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
         return judge.digits(name, 0.0, text, unit="nats²")
     if len(x) < SETS * PRINTED_RUNS:
         return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
-    # a few far starts make a variance: not normal
+    # values are not normal: a few distant ones dominate the variance
     sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
     low, high = min(sets), max(sets)
     said = f"{number(low)} to {number(high)}"
     inside = judge.compare(low, "<=", wanted) & judge.compare(wanted, "<=", high)
     if not inside.holds and low / FAR <= wanted <= high * FAR:
-        return judge.left_open(name, "just outside the range", ours=said)
-    reason = "within the range" if inside.holds else "far outside the range"
+        return judge.left_open(name, "printed just outside this range", ours=said)
+    reason = "printed " + ("within" if inside.holds else "far outside") + " this range"
     return judge.statement(name, inside, reason=reason, ours=said)
 
 
 def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: int) -> Verdict:
-    """A printed log Z, a mean of ``n`` calls of a printed variance, against one reading."""
+    """Verdict on a printed log Z, a mean of ``n`` calls of a printed variance, by one reading."""
     if in_cycle(found):
         return judge.digits(name, split_nearest(found, float(text))[1], text)
-    of_20 = PRINTED_RUNS / n * float(variance)  # whose mean of 20 has the error of one of n
+    of_20 = PRINTED_RUNS / n * float(variance)  # gives a mean of 20 the error of a mean of n
     spread = {"printed_variance": of_20, "printed_n": PRINTED_RUNS}
     return judge.printed_value(name, mean_of_calls(found["log_z"]), printed=text, **spread)
 
 
 def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
-    """One verdict of a row of the printed table, over all readings that both orders were run by."""
+    """One verdict on a row of the printed table, over all readings with runs of both orders."""
     row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
     text, cases = printed("TAP (").loc[model, "logz"], {}
     ran = pick(runs, model=model, n_updates=1000)
@@ -274,7 +275,7 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     two, three = (first_calls(runs, model, order) for order in ORDERS)
     ours = f"TAP3 gives log Z = {three.mean():.4f}. The variances are {number(spread(two))} (TAP2) "
     ours += f"and {number(spread(three))} (TAP3)."
-    return over(cases, ours)  # as is found by the first reading
+    return over(cases, ours)  # ``ours`` is by the first reading
 
 
 SWEEPS = (
@@ -285,21 +286,21 @@ CLOSE = 5.0  # nats: three standard deviations of the report's runs of RTS on h2
 
 
 class Stored(NamedTuple):
-    """Readings of AIS, RTS and SAMS; calls of TAP; single runs of the loop of RTS."""
+    """Readings of AIS, RTS and SAMS, calls of TAP, and single runs of the loop of RTS."""
 
     ais: pd.DataFrame
-    coarse: pd.DataFrame  # AIS of 10,000 temperatures
+    coarse: pd.DataFrame  # AIS with 10,000 temperatures
     rts: pd.DataFrame  # from the base of counts + 5
     single: pd.DataFrame  # runs of RTS with K = 100 from both bases
-    sweeps: pd.DataFrame  # RTS without a stop, and SAMS, after so many sweeps
+    sweeps: pd.DataFrame  # RTS without a stop, and SAMS, after given numbers of sweeps
     sams: pd.DataFrame
     energy: pd.DataFrame  # SAMS with and without the energy of the base in the draw of beta
     tap: pd.DataFrame
-    fixed_points: pd.DataFrame  # of TAP, solved to the end
+    fixed_points: pd.DataFrame  # of TAP, solved to convergence
 
 
 def load(scheduler: str = "") -> Stored:
-    """All of them; each sweep prints a line on its origin."""
+    """Load all tables; each sweep prints a line on its origin."""
     found = dict(zip(SWEEPS.split(), stored(SWEEPS, scheduler), strict=True))
     loops = pd.concat([found["rts_loop"], found["rts_loop_loose"]])
     every = pd.concat([loops, found["rts_loop_fresh"]])
@@ -319,9 +320,9 @@ def load(scheduler: str = "") -> Stored:
 
 
 def converged(runs: Stored, **where) -> tuple[np.ndarray, np.ndarray]:
-    """For each single run of RTS whether it met the stopping rule, and whether it then was close.
+    """For each single run of RTS: did it stop, and did it converge?
 
-    A run *converges* if it meets the rule within 100,000 sweeps with log Z right to `CLOSE`.
+    A run *converges* if it stops within 100,000 sweeps, less than `CLOSE` from log Z.
     """
     found = pick(runs.single, **where)
     stops = found["stopped"].to_numpy() == 1

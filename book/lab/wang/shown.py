@@ -1,4 +1,4 @@
-"""Tables and figures of the notebook of the report: what is printed, and ours below it."""
+"""Tables and figures of the notebook on the report: printed values with ours below them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .programs import Stored
 
 
 def correlations(stored: pd.DataFrame) -> pd.DataFrame:
-    """Means and variances over the first runs, by what follows a rejected proposal."""
+    """Means and variances over the first runs, by treatment of a rejected proposal."""
     ours = dict(list(pick(stored, points=50_000).groupby("rule", sort=False)["correlation"]))
 
     def row(line):
@@ -43,7 +43,7 @@ def spread_of(row) -> str:
 
 
 def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
-    """Each printed row, and below it readings of ours on its model."""
+    """Each printed row, with our readings on its model below it."""
     rows = []
     for model in MODELS:
         spread = printed(method).loc[model]
@@ -61,13 +61,13 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
 
 
 def rts_rows(runs: Stored) -> pd.DataFrame:
-    """The reading that gives the report's numbers, and the same at the loosest threshold."""
+    """The reading that gives the report's numbers, also at the loosest threshold."""
     where = programs.FIT | {"threshold": [0.05, 0.02]}
     return pick(runs.rts, **where).sort_values("threshold")
 
 
 def tap_rows(runs: Stored) -> pd.DataFrame:
-    """TAP2 and TAP3 by the first reading below the printed row, whose order is not stated."""
+    """Printed rows, which do not state the order, above TAP2 and TAP3 by the first reading."""
     rows = []
     for model in MODELS:
         two, three = (programs.first_calls(runs.tap, model, k) for k in programs.ORDERS)
@@ -89,7 +89,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
 
 
 def program_errors(runs: Stored) -> pd.DataFrame:
-    """Errors of the four programs, printed and ours; of ours also the RMSE of single runs."""
+    """Printed and our errors of the four programs; ours also with the RMSE of single runs."""
     rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
     for model in MODELS:
         theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
@@ -110,7 +110,7 @@ def program_errors(runs: Stored) -> pd.DataFrame:
 
 
 def seconds(stored: pd.DataFrame) -> pd.DataFrame:
-    """Mean processor seconds of each program by the hidden units, beside the printed ones."""
+    """Mean processor seconds of each program by hidden units, beside the printed seconds."""
     ours = stored.groupby(["units", "program"], sort=False)["seconds"].mean().unstack()
     theirs = published("report_seconds").pivot(index="model", columns="method", values="seconds")
     theirs = theirs.loc[[f"h{units}" for units in ours.index]].set_index(ours.index).fillna("–")
@@ -120,7 +120,7 @@ def seconds(stored: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panels(items, draw, height: float, xlabel: str, ylabel: str) -> None:
-    """Panels two in a row: ``draw(ax, item)``."""
+    """Draw panels, two per row, by ``draw(ax, item)``."""
     _, axes = plt.subplots(len(items) // 2, 2, figsize=(6.6, height), squeeze=False)
     for ax, item in zip(axes.flat, items, strict=True):
         ax.set_title(item)
@@ -132,7 +132,7 @@ def _panels(items, draw, height: float, xlabel: str, ylabel: str) -> None:
 
 
 def figure_3(runs: Stored) -> None:
-    """Calls of TAP3 one after the other, at most 50."""
+    """log Z of successive calls of TAP3, at most 50."""
 
     def draw(ax, model):
         x = programs.first_calls(runs.tap, model).to_numpy()[:50]
@@ -146,7 +146,7 @@ def figure_3(runs: Stored) -> None:
 
 
 def figure_4(runs: Stored) -> None:
-    """Changes of log Z from one update of TAP3 to the next, in one call."""
+    """Changes of log Z between successive updates in one call of TAP3."""
 
     def draw(ax, model):
         where = programs.FIRST | {"model": model, "order": 3, "seed": 2014}
