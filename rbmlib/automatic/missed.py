@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
-from ..paths import GeometricPath, Path
 from ..paths.bases import rounded
+from ..paths.named import GeometricPath
+from ..paths.path import Path
 from ..sampling.anneal import anneal
 from ..schedules import linear
 from ..search.local_masses import CERTAIN, WIDTH, local_path

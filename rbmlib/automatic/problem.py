@@ -8,8 +8,9 @@ from ..models.enumeration import fewest_states
 from ..models.gauges import in_bits
 from ..models.rbm import RBM
 from ..numerics import smoothed
-from ..paths import GeometricPath, Path
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases, rounded
+from ..paths.named import GeometricPath
+from ..paths.path import Path
 from ..search.local_masses import local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..files import read_arrays
-from ..models import RBM, GaussianRBM
 from ..models.formats import Names
+from ..models.named import GaussianRBM
+from ..models.rbm import RBM
 from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE
 

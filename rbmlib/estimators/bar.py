@@ -18,7 +18,7 @@ from .. import checks, results
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
 from ..results import NO_SPREAD, Check, Estimate
-from ..sampling import anneal
+from ..sampling.anneal import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 

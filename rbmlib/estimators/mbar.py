@@ -21,8 +21,7 @@ from .. import checks
 from .._kernels import float_sums
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
-from ..sampling import TemperedSample
-from ..sampling.sample import needs_joint_slope
+from ..sampling.sample import TemperedSample, needs_joint_slope
 from . import estimator
 from .rts import BLOCKS, checked_sample, tempered
 

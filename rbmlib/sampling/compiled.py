@@ -11,9 +11,9 @@ from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
 from ..numerics import by_rows, expit, softplus
-from ..paths import Path
 from ..paths.moves import gibbs
 from ..paths.named import GeometricPath
+from ..paths.path import Path
 from ..paths.polyline import Piece, Polyline
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step puts right

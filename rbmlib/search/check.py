@@ -27,8 +27,8 @@ from ..models.layers import Gaussian
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
 from ..numerics import ChainStream
-from ..paths import GeometricPath
 from ..paths.bases import mean_field_bias
+from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..results import needed_ess, summarise_log_weights, warn
 from ..sampling.anneal import anneal

@@ -21,8 +21,9 @@ from .. import checks
 from ..models.layers import Binary, Gaussian
 from ..models.rbm import RBM
 from ..numerics import ChainStream, logit, logsumexp, smoothed
-from ..paths import GeometricPath, Polyline
 from ..paths.bases import layers_solutions, rounded
+from ..paths.named import GeometricPath
+from ..paths.polyline import Polyline
 from ..sampling.anneal import anneal
 from ..schedules import linear
 from .modes import find_modes, heaviest

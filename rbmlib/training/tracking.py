@@ -21,8 +21,9 @@ from ..models.layers import Binary
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logmeanexp, logsumexp
 from ..paths.named import GeometricPath
-from ..sampling import TemperedSample, simulated_tempering
 from ..sampling.anneal import anneal
+from ..sampling.sample import TemperedSample
+from ..sampling.tempered import simulated_tempering
 from ..schedules import linear
 
 START_SWEEPS = 1000  # of the annealing run from the base to the first model
