@@ -31,55 +31,13 @@ def compiled(path, corrected=False):
     return path._loops if path._loops and path._loops.near(corrected) else None
 
 
-class Annealing:
-    """Annealing from look to look, by the ``steps`` of a subclass; `Loops` has more."""
-
-    scale = 0.0  # slope of log p* by beta that the steps leave out
-    keeps = False  # whether `steps` return what gains were on the way
-
-    def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
-        betas, v, start = np.array(betas, float), self.own(v), 0
-        entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
-        looks = sorted(k for k in looks if 0 < k < len(betas))
-        stops, kept = (looks, []) if of_states or not self.keeps else ([], looks)
-        with bar(len(betas) - 1, "annealing") as shown:
-            for stop in sorted({*stops, len(betas) - 1}):
-                how = settings.get().n_threads, shown.update
-                rows = self.steps(v, gains, betas[start : stop + 1], stream, *how, kept)
-                log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
-                if stop in stops:
-                    seen = self.given(v).view()
-                    seen.flags.writeable = False  # it moves on
-                    look(stop, seen, log_weights)
-        for k, row in zip(kept, rows if kept else (), strict=True):
-            look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
-        return self.given(v), log_weights + self.correction(v, betas[-1])
-
-    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
-        raise NotImplementedError
-
-    def own(self, v):
-        """A copy for the kernels, which trust what it holds."""
-        return np.array(v, float, order="C")
-
-    def given(self, v):
-        """What the caller takes for these states."""
-        return v
-
-    def correction(self, v, beta):
-        """log p*_beta less that of what the steps anneal, of each state."""
-        return np.zeros(len(v))
-
-
-class Loops(Annealing):
+class Loops:
     """The loops of one line from a base without weights to an RBM, both of Binary.
 
     They run on a fixed-point copy of the weights: field ``beta (v W + slope) + offset``, exact
     integers, the same bits everywhere. Importance steps at both ends of `anneal` put right what
     the copy changes.
     """
-
-    keeps = True
 
     def __init__(self, line):
         self.line, self.low, self.scale = line, line.low, line.scale
@@ -105,9 +63,34 @@ class Loops(Annealing):
         return slopes <= COARSEST_SLOPES if corrected else np.hypot(weights, slopes) <= UNCORRECTED
 
     def own(self, v):
+        """A copy for the kernels, which trust what it holds."""
         return np.array(v, np.float32, order="C")
 
+    def given(self, v):
+        """What the caller takes for these states."""
+        return v
+
+    def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
+        betas, v, start = np.array(betas, float), self.own(v), 0
+        entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
+        looks = sorted(k for k in looks if 0 < k < len(betas))
+        stops, kept = (looks, []) if of_states else ([], looks)
+        with bar(len(betas) - 1, "annealing") as shown:
+            for stop in sorted({*stops, len(betas) - 1}):
+                how, way = (settings.get().n_threads, shown.update), betas[start : stop + 1]
+                rows = kernels.anneal(self.family, v, gains, way, stream, *how, kept)
+                stream.draw += 2 * (stop - start)
+                log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
+                if stop in stops:
+                    seen = self.given(v).view()
+                    seen.flags.writeable = False  # it moves on
+                    look(stop, seen, log_weights)
+        for k, row in zip(kept, rows, strict=True):
+            look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
+        return self.given(v), log_weights + self.correction(v, betas[-1])
+
     def correction(self, v, beta):
+        """log p*_beta less that of what the steps anneal, of each state."""
         if not beta:
             return 0.0
         a, rise = self.low.hidden.bias, self.line.hidden
@@ -121,11 +104,6 @@ class Loops(Annealing):
             return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
 
         return by_rows(of_states, v, sum(self.line.weights.shape))
-
-    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
-        kept = kernels.anneal(self.family, v, gains, betas, stream, n_threads, on_progress, looks)
-        stream.draw += 2 * (len(betas) - 1)
-        return kept
 
     def _run(self, kernel, name, n_sweeps, draws, stream, v, *given):
         with bar(n_sweeps, name) as shown:
