@@ -11,10 +11,11 @@ from ..numerics import smoothed
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases, rounded
 from ..paths.named import GeometricPath
 from ..paths.path import Path
+from ..sampling.anneal import annealed
 from ..search.local_masses import local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown
-from .missed import OVERHEAD, Missed, annealed, missed
+from .missed import OVERHEAD, Missed, missed
 
 BROAD = 0.2  # smoothing of the second base
 SMOOTHING = 0.05  # of the base that mean-field solutions make
