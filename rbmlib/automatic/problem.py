@@ -74,7 +74,7 @@ class Problem:
         self.one_base = not rest
         self.second = GeometricPath(rbm, rest[0]) if rest else self.first
         self.bound = layers_lower_bound(rbm)
-        if np.isfinite(fewest_states(rbm)):
+        if fewest_states(rbm) < math.inf:
             self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
             self.bound = max(self.bound, self.known.log_sum)
         model = self.first.models[-1]

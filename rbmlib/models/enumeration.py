@@ -28,12 +28,11 @@ MOST_NATS = 600.0  # of a field, and of a product of factors between two logarit
 
 
 def n_states(layer) -> float:
-    """How many states a layer has; infinite if they cannot be counted."""
+    """How many states a layer has, a whole number; infinite if they cannot be counted."""
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
-    with np.errstate(over="ignore"):  # of a thousand units: infinite, too
-        return float(np.float64(n_values) ** (len(layer) // width))
+    return n_values ** (len(layer) // width)
 
 
 def fewest_states(rbm) -> float:
