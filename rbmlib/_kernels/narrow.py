@@ -36,34 +36,20 @@ PATTERNS = 2**TABLE_BITS
 
 
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
-    """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded)."""
+    """Weight rows (n_visible, WIDTH), and tables (2, 4 or 6 groups, PATTERNS, n_visible padded).
+
+    ``tables[g, pattern]`` is the sum of the rows of ``down`` that the five bits of group g select.
+    """
     n_hidden, n_visible = fixed.down.shape
     up = aligned((n_visible, WIDTH))
     up[:, : n_hidden + 1] = fixed.up
     n_groups = 2 * -(-n_hidden // (2 * TABLE_BITS))
-    tables = aligned((n_groups, PATTERNS, LANES * n_words(n_visible)))
-    fill_tables(fixed.down, tables)
+    rows = np.zeros((n_groups * TABLE_BITS, LANES * n_words(n_visible)), f32)
+    rows[:n_hidden, :n_visible] = fixed.down
+    tables = aligned((n_groups, PATTERNS, rows.shape[1]))
+    bits = np.arange(PATTERNS)[:, None] >> np.arange(TABLE_BITS) & 1
+    np.matmul(bits.astype(f32), rows.reshape(n_groups, TABLE_BITS, -1), out=tables)  # exact
     return up, tables
-
-
-@njit
-def fill_tables(down, tables):
-    """``tables[g, pattern]``: sum of the rows of ``down`` that the five bits of group g select.
-
-    Of the highest bit and of the rest, a row at a time: loops in loops take seconds to compile.
-    """
-    n_units, n_columns = down.shape
-    for group in range(tables.shape[0]):
-        for i in range(n_columns):
-            tables[group, 0, i] = f32(0)
-        for pattern in range(1, PATTERNS):
-            bit = 0
-            while pattern >> (bit + 1):
-                bit += 1
-            unit, rest = group * TABLE_BITS + bit, pattern - (1 << bit)
-            for i in range(n_columns):
-                row = down[unit, i] if unit < n_units else f32(0)
-                tables[group, pattern, i] = tables[group, rest, i] + row
 
 
 @njit
