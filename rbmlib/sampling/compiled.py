@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .._kernels import gibbs as kernels
 from .._kernels.adaptive import Adapting
-from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
@@ -98,7 +98,10 @@ class Loops:
         both = np.column_stack([self.line.weights, self.line.visible]), np.column_stack(copy)
 
         def of_states(v):
-            ours, theirs = (fields(v, parameters) for parameters in both)
+            # over active units in order: BLAS may round a row in other ways among other rows, and
+            # chains that are added to a run are to have the digits of one larger run
+            active = csr_array(v)
+            ours, theirs = (active @ parameters for parameters in both)
             hidden = softplus(a + beta * (ours[:, :-1] + rise))
             hidden -= softplus(a + beta * (theirs[:, :-1] + rise))
             return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
