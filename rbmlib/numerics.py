@@ -1,6 +1,7 @@
 """Logarithms of sums, and one stream of random numbers a chain."""
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 from scipy.special import erfcx, log_ndtr, ndtri
 from scipy.special import expit as expit
 from scipy.special import logsumexp as logsumexp
@@ -24,6 +25,11 @@ def log_half_gaussian(z):
     far = z < -5.0  # there the two cancel
     out[far] = np.log(erfcx(z[far] * -(0.5**0.5)) / 2)
     return out + LOG_2PI / 2
+
+
+def is_positive_definite(matrix) -> bool:
+    """Whether a symmetric matrix is, by Cholesky's factorisation."""
+    return dpotrf(matrix, lower=1)[1] == 0
 
 
 def logit(p):
