@@ -150,14 +150,6 @@ def drawn_given(path) -> str:
     return "joint" if path.joint else "marginal"
 
 
-def needs_joint_slope(path) -> None:
-    """One slope a state serves all betas: what reads log Z off tempered states asks for it."""
-    if not path.joint:
-        came = f"a {type(path).__name__}, whose slope depends on beta"
-        meaning = "a path such as rl.GeometricPath(rbm); use rl.rts or rl.ais here"
-        raise ValueError(f"path is {came}: expected {meaning}")
-
-
 def given_states(path, start, n: int):
     """``start``, if it holds n states of the path's models."""
     model = path.at(1.0)
