@@ -128,7 +128,7 @@ def load_rbm(
         if not layout is names is units is None:
             held = f"{name_or_path!r} is a registered model, whose arrays and units are known"
             raise ValueError(f"{held}: expected no layout, names or units")
-        rbm = RBM.load(*rbm_files(str(name_or_path)))
+        rbm = RBM.load(_file_of(str(name_or_path)))
         if name_or_path == "gaussian_cifar10":  # its file does not say so
             return GaussianRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
         return rbm
@@ -152,11 +152,8 @@ def list_rbms() -> list[RBMInfo]:
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 
 
-def rbm_files(name: str) -> list[Path]:
-    """Files on this machine that :func:`load_rbm` reads for a registered name; none for others."""
-    if name in PUBLISHED_RBMS:
-        return [fetch(name)]
-    return [committed(f"models/{name}.npz")] if name in RBMS else []
+def _file_of(name: str) -> Path:
+    return fetch(name) if name in PUBLISHED_RBMS else committed(f"models/{name}.npz")
 
 
 def _where(name: str) -> str:
