@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -228,10 +228,8 @@ class Estimate:
         """The estimate of which `to_dict` made ``content``."""
         try:
             found = cls(**_with_floats(content))
-            rows = ("log_weights", "betas", "log_z_path")
-            given = {name: getattr(found, name) for name in rows}
-            arrays: dict[str, Any]
-            arrays = {n: None if x is None else np.array(x, float) for n, x in given.items()}
+            given = {n: getattr(found, n) for n in ("log_weights", "betas", "log_z_path")}
+            arrays: Any = {n: np.array(x, float) for n, x in given.items() if x is not None}
             trace = {name: np.array(column) for name, column in found.trace.items()}
             low, high = map(float, found.interval)
             details = dict(found.details)
@@ -268,18 +266,13 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         math.hypot(*(factor * x.std_error for x, factor in terms)),
         (value - below, value + above),
         seconds=sum(x.seconds for x, _ in terms),
-        verdict=weakest(x for x, factor in terms if factor),
+        verdict=min((x.verdict for x, factor in terms if factor), key=VERDICTS.index),
         settings={"terms": [x.settings for x, _ in terms]},
         details={
             "checks": every,
             "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
         },
     )
-
-
-def weakest(estimates: Iterable[Estimate]) -> str:
-    """The weakest of their verdicts."""
-    return min((x.verdict for x in estimates), key=VERDICTS.index)
 
 
 def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
