@@ -1,7 +1,5 @@
 """``python -m rbmlib logz MODEL``: log Z with bounds and a verdict; ``data``: what there is."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -1,7 +1,5 @@
 """Files: written whole or not at all; arrays read without executing anything in a file."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -3,8 +3,6 @@
 Each function draws into the axes that it is given, or a new figure, and returns its axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

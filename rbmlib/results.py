@@ -5,8 +5,6 @@ Each estimator has independent values, one a chain (or group, or ladder): weight
 what all chains have in common; that, checks look for. `finished` joins the two.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import sys

@@ -10,8 +10,6 @@ All functions change ``v`` (n_chains, n_visible), float32, in place; ``stream`` 
 numbers begin, and is left there.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the runs of `log_z` say of each other, the verdict, and how far they leave log Z open."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Aligned sequences: FASTA files, and one of a protein family; states of `Potts`."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import os

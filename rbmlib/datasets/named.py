@@ -1,7 +1,5 @@
 """What has a name: data sets of bits, and trained RBMs."""
 
-from __future__ import annotations
-
 import functools
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Data of your own: rows of visible states in files."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

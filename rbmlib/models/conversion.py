@@ -1,7 +1,5 @@
 """What is taken where a model is expected, other programs' too; log-likelihoods by any of them."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from typing import Any

@@ -8,8 +8,6 @@ Two layers of Binary or Spin take no exponential a state: with h in two halves,
 ``exp(b_i + (W h)_i)`` is a product of two numbers, one of a table of each half.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

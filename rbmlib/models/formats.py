@@ -10,8 +10,6 @@ Weights and biases do not reveal their units: both layers are `Binary` unless th
 ``units`` says otherwise. Nothing in a file is executed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -2,8 +2,6 @@
 and the probability of every state, are the same.
 """
 
-from __future__ import annotations
-
 from .layers import Binary, Spin
 
 

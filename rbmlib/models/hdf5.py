@@ -6,8 +6,6 @@ centred and standardised models ``(v - o) / s`` and ``(h - o') / s'`` interact, 
 plain kind. The Python program rbms keeps the model of every update that it saved.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

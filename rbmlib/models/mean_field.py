@@ -10,8 +10,6 @@ the same model; the starts follow such an exchange, as do the singular vectors a
 W and patterns about the means at v = 1/2. The others come with both layers' exchange.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import entr

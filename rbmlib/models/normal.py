@@ -11,8 +11,6 @@ leaky hidden units the density is a piece of a Gaussian in each region that the 
 (`LeakyRBM`), and with orthogonal columns of W a product over directions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 

@@ -1,7 +1,5 @@
 """Bases of paths: rates of training data, a mean-field fit, an RBM of no weights."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks

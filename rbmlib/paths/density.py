@@ -1,7 +1,5 @@
 """Continuous targets: the geometric path from a Gaussian, along which chains move by HMC."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks

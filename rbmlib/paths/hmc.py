@@ -8,8 +8,6 @@ resonance: on a Gaussian of unit variance three steps of 1 lead from x to -x, an
 leaves its sphere. Step sizes that are drawn anew each time cure it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ for models of `Gaussian` and `LeakyReLU` units whose rows of weights are orthogo
 (n_chains, 1).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

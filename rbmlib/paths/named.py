@@ -1,7 +1,5 @@
 """The paths that have names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

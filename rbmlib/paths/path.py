@@ -1,7 +1,5 @@
 """What a path is: a base of which log Z is known, and a few methods."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import SimpleNamespace
 from typing import Any

@@ -6,8 +6,6 @@ as a few annealed chains say; where he gives no number of sweeps, a few chains a
 the time of a round trip is known. A model that needs more than `MOST_SWEEPS` is named beforehand.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ Both move chains by a loop of `temper`, block of time by block of time; a `Recor
 a `TemperedSample` holds.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import cycle, pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Schedules that need no run: linear, hand-made, and a cap on the steps of any."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..checks import count, number, schedule

@@ -1,7 +1,5 @@
 """Schedules that are read off a pilot run of `rbmlib.ais`; what they take: `rbmlib.schedules`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..checks import count, instance, number, one_of, schedule

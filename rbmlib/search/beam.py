@@ -7,8 +7,6 @@ holds, the heaviest give way to all that differ from them in one unit. Where Z l
 such a sum comes near it in milliseconds, and no sampler has a say in it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks

@@ -9,8 +9,6 @@ a second, broader base, since states that the sum lacks may hold more together t
 Work is counted in states, so that the same seed gives the same verdict on every machine.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

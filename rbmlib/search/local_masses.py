@@ -11,8 +11,6 @@ it. Modes that were not found make the sum low in most runs, so that it cannot c
 hold.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ probability of beta = 1 (section 4.4). These sums are BLAS's: last bits depend o
 seed gives the same bits on any processor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

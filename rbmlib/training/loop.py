@@ -1,7 +1,5 @@
 """The loop of training, of any model: settings, mini-batches, steps, looks at the model."""
 
-from __future__ import annotations
-
 import numbers
 import time
 from collections.abc import Iterator, Sequence

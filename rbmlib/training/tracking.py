@@ -7,8 +7,6 @@ gradient, ``rl.train(..., method="tempered")``; any other training can be follow
 the tracker's own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 

@@ -1,7 +1,5 @@
 """Training RBMs by contrastive divergence, persistent chains, and tempered samples."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any
