@@ -5,11 +5,11 @@ Each estimator has independent values, one a chain (or group, or ladder): weight
 what all chains have in common; that, checks look for. `finished` joins the two.
 """
 
-import contextlib
 import math
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from types import FrameType
 from typing import NamedTuple
 
@@ -73,12 +73,8 @@ def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-@contextlib.contextmanager
-def quietly():
-    """What runs without a `ConvergenceWarning`: pilots, and what is said elsewhere."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+# context of what runs without such a warning: it is said elsewhere
+quietly = partial(warnings.catch_warnings, action="ignore", category=ConvergenceWarning)
 
 
 # from weights -------------------------------------------------------------------------------

@@ -31,18 +31,18 @@ PILOT_LOOKS = 101
 EVEN = 0.25  # of the steps, spread evenly: a pilot may miss what a longer run will meet
 
 
-@quietly()  # the last round says what failed
 def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
     """What a round finds: a function of the problem, the steps and the chains alone."""
     rng, missed = np.random.default_rng([problem.seed, n_steps]), problem.missed
     first, second = problem.first, problem.second
-    betas = schedule(first, n_steps, rng)
-    others = linear(n_steps) if first is second else schedule(second, n_steps, rng)
-    forward = ais(first, betas, n_chains, rng, n_recorded=LOOKS)
-    other = ais(second, others, n_chains, rng, n_recorded=2)
-    up = [run.log_weights + missed.log_rest(run.states) for run in (forward, other)]
-    start, ancestors = _start(problem, (forward, other), up, n_chains, rng)
-    backward = reverse_ais(first, betas, n_chains, rng, start=start)
+    with quietly():  # the last round says what failed
+        betas = schedule(first, n_steps, rng)
+        others = linear(n_steps) if first is second else schedule(second, n_steps, rng)
+        forward = ais(first, betas, n_chains, rng, n_recorded=LOOKS)
+        other = ais(second, others, n_chains, rng, n_recorded=2)
+        up = [run.log_weights + missed.log_rest(run.states) for run in (forward, other)]
+        start, ancestors = _start(problem, (forward, other), up, n_chains, rng)
+        backward = reverse_ais(first, betas, n_chains, rng, start=start)
     # Of chains that begin in the rest, E[exp(-R)] = E[alpha of the end of a forward chain] / Z
     reached = float(logmeanexp(missed.log_rest(forward.states)))
     joint = _joint(up[0], backward.log_weights + missed.log_rest(start), ancestors)

@@ -175,8 +175,7 @@ def _reason(error: Exception, url: str) -> str:
 
 def _import_pooch():
     """Import pooch late and quietly: it takes 0.15 s, and warns in Jupyter without widgets."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         import pooch
     pooch.get_logger().setLevel("WARNING")  # it tells of each download on standard error
     return pooch

@@ -281,8 +281,8 @@ class Slopes(NamedTuple):
         visible, block, schur = _eliminated(expansion, x)
         if not np.isfinite(schur).all():
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinAlgWarning)  # of singular ones: steps are not finite
+        # of a singular matrix, with which no step is finite
+        with warnings.catch_warnings(action="ignore", category=LinAlgWarning):
             factors = lu_factor(schur, overwrite_a=True, check_finite=False)
         return cls(expit(x), visible, block, factors)
 
