@@ -154,10 +154,8 @@ def anneal(v, log_weights, kept, schedule, model, run):
             add_rows(up, active, n_active, x)
             gain = (betas[k + 1] - betas[k]) * slope_scale * np.float64(x[n_hidden])
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            if step.rule != EXACT:
-                state, change = draw_hidden(x, hidden, beta, step, key)
-            else:
-                state, _ = draw_hidden(x, hidden, beta, None, key)
+            state, change = draw_hidden(x, hidden, beta, step, key)
+            if step.rule == EXACT:
                 change = exact_increment(x, hidden, betas[k + 1], betas[k])
             log_weights[c] += gain + change
             if schedule.rows[k] >= 0:
