@@ -13,19 +13,7 @@ import numpy as np
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
 from .layers import ROOM, FixedPoint, aligned, list_active, n_words, read_rows, write_rows
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import (
-    LANES,
-    absolute,
-    bits_of,
-    fma,
-    join,
-    load,
-    mask_of,
-    njit,
-    spread,
-    store,
-    where,
-)
+from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, spread, store, where
 
 f32 = np.float32
 
