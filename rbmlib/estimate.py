@@ -184,7 +184,27 @@ class Estimate:
         return combined("-", (self, 1.0), (other, -1.0))
 
     def _repr_html_(self) -> str:
-        return card(self)
+        """What a notebook shows: value, interval, bound, checks, what to do."""
+        known, low_high = self.std_error, outward(self.interval, 4)
+        error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
+        rows = {"log Z": f"{self.log_z:.4f}{error} nats"}
+        if known != 0 and any(map(math.isfinite, low_high)):
+            name = "95% interval" if self.converged else "log Z may lie in"
+            rows[name] = "{:.4f} to {:.4f}".format(*low_high)
+        if self.bound:
+            name = f"{self.bound} bound, in expectation"
+            rows[name] = f"{self.mean_log_z:.4f} ± {self.mean_std_error:.4f}"
+        if math.isfinite(self.ess):
+            rows["effective sample size"] = f"{self.ess:.0f} of {self.n_chains} chains"
+        rows["verdict"] = f"{self.verdict}: {self.reason}"
+        if not self.converged:
+            rows["what to do"] = self.details.get("remedy", OTHERWISE)
+        left = "style='text-align:left'"
+        body = "".join(
+            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
+            for name, text in rows.items()
+        )
+        return f"<table><caption>{html.escape(self.method)}</caption>{body}</table>"
 
     def plot(self):
         """A figure of the run along beta: log Z, effective sample size, variance of slopes.
@@ -238,7 +258,7 @@ class Estimate:
             if found.verdict not in VERDICTS:
                 raise ValueError(f"verdict is {found.verdict!r}: expected one of {VERDICTS}")
             found = replace(found, trace=trace, interval=(low, high), details=details, **arrays)
-            str(found), card(found)  # what else is read of it is of its type
+            str(found), found._repr_html_()  # what else is read of it is of its type
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise ValueError(f"not what Estimate.save has written: {error}") from None
         return found
@@ -305,30 +325,6 @@ def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
     unit = 10.0**digits
     low, high = np.floor(interval[0] * unit) / unit, np.ceil(interval[1] * unit) / unit
     return float(low), float(high)
-
-
-def card(estimate: Estimate) -> str:
-    """HTML of what a notebook shows: value, interval, bound, checks, what to do."""
-    known, low_high = estimate.std_error, outward(estimate.interval, 4)
-    error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
-    rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
-    if known != 0 and any(map(math.isfinite, low_high)):
-        name = "95% interval" if estimate.converged else "log Z may lie in"
-        rows[name] = "{:.4f} to {:.4f}".format(*low_high)
-    if estimate.bound:
-        name = f"{estimate.bound} bound, in expectation"
-        rows[name] = f"{estimate.mean_log_z:.4f} ± {estimate.mean_std_error:.4f}"
-    if math.isfinite(estimate.ess):
-        rows["effective sample size"] = f"{estimate.ess:.0f} of {estimate.n_chains} chains"
-    rows["verdict"] = f"{estimate.verdict}: {estimate.reason}"
-    if not estimate.converged:
-        rows["what to do"] = estimate.details.get("remedy", OTHERWISE)
-    left = "style='text-align:left'"
-    body = "".join(
-        f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
-        for name, text in rows.items()
-    )
-    return f"<table><caption>{html.escape(estimate.method)}</caption>{body}</table>"
 
 
 # files --------------------------------------------------------------------------------------
