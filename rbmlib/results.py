@@ -124,14 +124,14 @@ def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
     return skewed_interval(summary.log_mean, summary.std_error, n, summary.std_error)
 
 
-def needed_ess(n: float) -> float:
+def needed_ess(n: float, fraction: float = MINIMUM_FRACTION) -> float:
     """How many effective chains of n carry an error bar."""
-    return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
+    return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, fraction * n))
 
 
-def enough(name: str, ess: float, n: float) -> Check:
+def enough(name: str, ess: float, n: float, fraction: float = MINIMUM_FRACTION) -> Check:
     """Whether so many effective chains of n do."""
-    return Check(name, bool(ess >= needed_ess(n)), float(ess), needed_ess(n))
+    return Check(name, bool(ess >= needed_ess(n, fraction)), float(ess), needed_ess(n, fraction))
 
 
 def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **more) -> Estimate:

@@ -22,9 +22,7 @@ from ..sampling.anneal import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
-# Effective number of particles that resampled chains must descend from, and the share of few
-# particles that will do.
-MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
+MINIMUM_SHARE = 0.8  # of few particles, that resampled chains must descend from
 
 
 class Bennett(NamedTuple):
@@ -151,9 +149,8 @@ def _checks(root, error, ancestors) -> list[Check]:
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
     found = [results.enough("work values where both directions reach", overlap, n)]
     if ancestors is not None:
-        needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
-        name = "effective number of ancestors"
-        found.append(Check(name, bool(ancestors >= needed), ancestors, needed))
+        of = ancestors, root.forward.size, MINIMUM_SHARE
+        found.append(results.enough("effective number of ancestors", *of))
     if not error > NO_SPREAD:
         found.append(Check("the standard error is 0, but work values differ", False))
     return found
