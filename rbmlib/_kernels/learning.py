@@ -19,7 +19,6 @@ from .simd import (
     LANES,
     absolute,
     bits_of,
-    exchanged,
     fma,
     interleaved,
     larger,
@@ -74,7 +73,7 @@ def _round_row(weights, inverse, row, unit, up):
         fits &= bits_of(absolute(a - TO_WHOLE) < most)  # nor is NaN
         fits &= bits_of(absolute(b - TO_WHOLE) < most)
         place = (block * up.shape[1] + unit) * WIDTH
-        store(up, place, narrowed(exchanged(a), exchanged(b)))  # their low bits are the integer's
+        store(up, place, narrowed(a, b))  # their low bits are the integer's
     return fits == 2**LANES - 1
 
 

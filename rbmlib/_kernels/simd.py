@@ -237,17 +237,6 @@ def spread(typingctx, scalar):
     return kind(scalar), codegen
 
 
-@intrinsic
-def exchanged(typingctx, lanes):
-    """The bits of float lanes as integers, those of integer lanes as floats."""
-    kind = integers if lanes == floats else floats
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], kind.llvm)
-
-    return kind(lanes), codegen
-
-
 @intrinsic(prefer_literal=True)
 def widen(typingctx, lanes, half):
     """The first (0) or second (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
@@ -274,9 +263,10 @@ def interleaved(typingctx, one, two, half):
     return row(row, row, half), codegen
 
 
-@_function(row, integers, integers)
+@_function(row, floats, floats)
 def narrowed(builder, low, high):
-    """The low 16 bits of 32 integers."""
+    """The low 16 bits of 32 floats."""
+    low, high = (builder.bitcast(x, integers.llvm) for x in (low, high))
     places = _constant(ir.VectorType(_I32, 2 * LANES), range(2 * LANES))
     return builder.trunc(builder.shuffle_vector(low, high, places), row.llvm)
 
