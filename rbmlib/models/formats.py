@@ -112,6 +112,8 @@ def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
     """Weights and biases, whose shapes fit each other; ``optional`` biases are zero if None."""
     meaning = "(n_visible, n_hidden), one row per visible unit"
     w = checks.array("weights", weights, (None, None), meaning)
+    if not w.size:
+        raise ValueError(f"weights has shape {w.shape}: expected units in both layers")
     biases = []
     for name, value, n in zip(PARAMETERS[1:], (visible_bias, hidden_bias), w.shape, strict=True):
         value = np.zeros(n) if optional and value is None else value
