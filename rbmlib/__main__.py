@@ -1,7 +1,5 @@
 """Command line: ``python -m rbmlib logz MODEL`` estimates log Z; ``data`` lists the models."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

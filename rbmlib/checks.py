@@ -123,11 +123,6 @@ def instance(name: str, value, kind: type | tuple[type, ...], meaning: str) -> N
         raise TypeError(f"{name} is a {type(value).__name__}: expected {meaning}")
 
 
-def function(name: str, value, meaning: str) -> None:
-    if not callable(value):
-        raise TypeError(f"{name} is {value!r}: expected a function, {meaning}")
-
-
 def array(
     name: str, value, shape: tuple, meaning: str, *, flatten: bool = False, largest: float = INF
 ) -> np.ndarray:

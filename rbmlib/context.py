@@ -70,7 +70,7 @@ def using(
             checks.instance(name, value, checks.BOOLS, "True, False, or None")
             now = now._replace(**{name: bool(value)})
     if n_threads is not None:
-        now = now._replace(n_threads=threads.resolve(n_threads))
+        now = now._replace(n_threads=checks.count("n_threads", n_threads, most=threads.MOST))
     # setting "all" again wakes BLAS threads, which then spin and double the time of a small run
     said = now.n_threads is not None or "RBMLIB_NUM_THREADS" in os.environ
     blas = threads.blas_threads(now.n_threads) if said else contextlib.nullcontext()

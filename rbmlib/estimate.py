@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -185,7 +185,27 @@ class Estimate:
         return combined("-", (self, 1.0), (other, -1.0))
 
     def _repr_html_(self) -> str:
-        return card(self)
+        """Return an HTML table for notebooks: value, interval, bound, verdict, remedy."""
+        known, low_high = self.std_error, outward(self.interval, 4)
+        error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
+        rows = {"log Z": f"{self.log_z:.4f}{error} nats"}
+        if known != 0 and any(map(math.isfinite, low_high)):
+            name = "95% interval" if self.converged else "log Z may lie in"
+            rows[name] = "{:.4f} to {:.4f}".format(*low_high)
+        if self.bound:
+            name = f"{self.bound} bound, in expectation"
+            rows[name] = f"{self.mean_log_z:.4f} ± {self.mean_std_error:.4f}"
+        if math.isfinite(self.ess):
+            rows["effective sample size"] = f"{self.ess:.0f} of {self.n_chains} chains"
+        rows["verdict"] = f"{self.verdict}: {self.reason}"
+        if not self.converged:
+            rows["what to do"] = self.details.get("remedy", OTHERWISE)
+        left = "style='text-align:left'"
+        body = "".join(
+            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
+            for name, text in rows.items()
+        )
+        return f"<table><caption>{html.escape(self.method)}</caption>{body}</table>"
 
     def plot(self):
         """Plot log Z, the effective sample size and the variance of slopes along beta.
@@ -229,10 +249,8 @@ class Estimate:
         """Return the estimate from which `to_dict` made ``content``."""
         try:
             found = cls(**_with_floats(content))
-            rows = ("log_weights", "betas", "log_z_path")
-            given = {name: getattr(found, name) for name in rows}
-            arrays: dict[str, Any]
-            arrays = {n: None if x is None else np.array(x, float) for n, x in given.items()}
+            given = {n: getattr(found, n) for n in ("log_weights", "betas", "log_z_path")}
+            arrays: Any = {n: np.array(x, float) for n, x in given.items() if x is not None}
             trace = {name: np.array(column) for name, column in found.trace.items()}
             low, high = map(float, found.interval)
             details = dict(found.details)
@@ -241,7 +259,7 @@ class Estimate:
             if found.verdict not in VERDICTS:
                 raise ValueError(f"verdict is {found.verdict!r}: expected one of {VERDICTS}")
             found = replace(found, trace=trace, interval=(low, high), details=details, **arrays)
-            str(found), card(found)  # both fail if another field has a wrong type
+            str(found), found._repr_html_()  # both fail if another field has a wrong type
         except (TypeError, ValueError, AttributeError, KeyError) as error:
             raise ValueError(f"not what Estimate.save has written: {error}") from None
         return found
@@ -269,18 +287,13 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         math.hypot(*(factor * x.std_error for x, factor in terms)),
         (value - below, value + above),
         seconds=sum(x.seconds for x, _ in terms),
-        verdict=weakest(x for x, factor in terms if factor),
+        verdict=min((x.verdict for x, factor in terms if factor), key=VERDICTS.index),
         settings={"terms": [x.settings for x, _ in terms]},
         details={
             "checks": every,
             "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
         },
     )
-
-
-def weakest(estimates: Iterable[Estimate]) -> str:
-    """Return the weakest verdict of the estimates."""
-    return min((x.verdict for x in estimates), key=VERDICTS.index)
 
 
 def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
@@ -313,30 +326,6 @@ def outward(interval: tuple[float, float], digits: int) -> tuple[float, float]:
     unit = 10.0**digits
     low, high = np.floor(interval[0] * unit) / unit, np.ceil(interval[1] * unit) / unit
     return float(low), float(high)
-
-
-def card(estimate: Estimate) -> str:
-    """Return an HTML table for notebooks: value, interval, bound, verdict, remedy."""
-    known, low_high = estimate.std_error, outward(estimate.interval, 4)
-    error = "" if known == 0 else ", no error bar" if math.isnan(known) else f" ± {known:.4f}"
-    rows = {"log Z": f"{estimate.log_z:.4f}{error} nats"}
-    if known != 0 and any(map(math.isfinite, low_high)):
-        name = "95% interval" if estimate.converged else "log Z may lie in"
-        rows[name] = "{:.4f} to {:.4f}".format(*low_high)
-    if estimate.bound:
-        name = f"{estimate.bound} bound, in expectation"
-        rows[name] = f"{estimate.mean_log_z:.4f} ± {estimate.mean_std_error:.4f}"
-    if math.isfinite(estimate.ess):
-        rows["effective sample size"] = f"{estimate.ess:.0f} of {estimate.n_chains} chains"
-    rows["verdict"] = f"{estimate.verdict}: {estimate.reason}"
-    if not estimate.converged:
-        rows["what to do"] = estimate.details.get("remedy", OTHERWISE)
-    left = "style='text-align:left'"
-    body = "".join(
-        f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
-        for name, text in rows.items()
-    )
-    return f"<table><caption>{html.escape(estimate.method)}</caption>{body}</table>"
 
 
 # files --------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """Write files completely or not at all, and read arrays without executing code in a file."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,6 +1,7 @@
 """Numerically stable functions, and one stream of random numbers for each chain."""
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 from scipy.special import erfcx, log_ndtr, ndtri
 from scipy.special import expit as expit
 from scipy.special import logsumexp as logsumexp
@@ -24,6 +25,11 @@ def log_half_gaussian(z):
     far = z < -5.0  # where the two terms cancel
     out[far] = np.log(erfcx(z[far] * -(0.5**0.5)) / 2)
     return out + LOG_2PI / 2
+
+
+def is_positive_definite(matrix) -> bool:
+    """Return whether a symmetric matrix is positive definite, by Cholesky's factorisation."""
+    return dpotrf(matrix, lower=1)[1] == 0
 
 
 def logit(p):

@@ -3,8 +3,6 @@
 Each function draws into the given axes, or into a new figure, and returns the axes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

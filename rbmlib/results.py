@@ -5,13 +5,11 @@ expectation Z (`of_weights`), or a deviation of log Z (`of_chains`). The spread 
 the error bar. Checks look for errors that all chains share. `finished` combines both.
 """
 
-from __future__ import annotations
-
-import contextlib
 import math
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from types import FrameType
 from typing import NamedTuple
 
@@ -75,12 +73,8 @@ def warn(message: str, category: type[Warning] = ConvergenceWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-@contextlib.contextmanager
-def quietly():
-    """Context manager that suppresses each `ConvergenceWarning`."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+# context manager that suppresses each `ConvergenceWarning`
+quietly = partial(warnings.catch_warnings, action="ignore", category=ConvergenceWarning)
 
 
 # from weights -------------------------------------------------------------------------------
@@ -130,14 +124,14 @@ def log_mean_interval(summary: WeightSummary, n: float) -> tuple[float, float]:
     return skewed_interval(summary.log_mean, summary.std_error, n, summary.std_error)
 
 
-def needed_ess(n: float) -> float:
+def needed_ess(n: float, fraction: float = MINIMUM_FRACTION) -> float:
     """Return the ESS that n chains need for a reliable error bar."""
-    return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, MINIMUM_FRACTION * n))
+    return min(MINIMUM_ESS, max(FEWEST_EFFECTIVE, fraction * n))
 
 
-def enough(name: str, ess: float, n: float) -> Check:
+def enough(name: str, ess: float, n: float, fraction: float = MINIMUM_FRACTION) -> Check:
     """Check whether the ESS of n chains reaches `needed_ess`."""
-    return Check(name, bool(ess >= needed_ess(n)), float(ess), needed_ess(n))
+    return Check(name, bool(ess >= needed_ess(n, fraction)), float(ess), needed_ess(n, fraction))
 
 
 def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **more) -> Estimate:

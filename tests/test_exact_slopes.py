@@ -11,7 +11,7 @@ from rbmbook.experiments import kiwaki2015 as trainings
 from rbmbook.kiwaki2015 import theory
 from rbmbook.sweeps.words import ESTIMATORS, load_model
 from rbmlib import schedules
-from rbmlib.models import BernoulliRBM
+from rbmlib.models.named import BernoulliRBM
 
 
 @pytest.mark.parametrize("log_scale", [0.0, 1.5])

@@ -12,7 +12,7 @@ from helpers_book import NIGHTLY, REPOSITORY, read
 
 from rbmbook import exercises
 from rbmbook.exercises import checker
-from rbmlib.models import BernoulliRBM
+from rbmlib.models.named import BernoulliRBM
 
 PAGES = {page.stem: page for page in tool.pages()}
 every_page = pytest.mark.parametrize("page", PAGES)

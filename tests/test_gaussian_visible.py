@@ -11,7 +11,7 @@ from rbmlib import EnergyPath, GaussianRBM, LeakinessPath, LeakyRBM
 from rbmlib.models import normal
 from rbmlib.numerics import ChainStream
 from rbmlib.paths.moves import LEAKY as MOVES
-from rbmlib.sampling import sweep
+from rbmlib.sampling.anneal import sweep
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(4, 3)) * 0.3

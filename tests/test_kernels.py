@@ -28,7 +28,7 @@ import rbmlib as rl
 from rbmlib import BernoulliRBM, DoubleReLU, GeometricPath, Potts, _kernels
 from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd, threads
 from rbmlib.numerics import ChainStream, log_half_gaussian
-from rbmlib.sampling import anneal, sweep
+from rbmlib.sampling.anneal import anneal, sweep
 from rbmlib.sampling.compiled import compiled, loops_of_line
 
 

@@ -19,7 +19,7 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmbook.training import train_gaussian
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import EnergyPath, LeakinessPath
-from rbmlib.models import GaussianRBM, LeakyRBM
+from rbmlib.models.named import GaussianRBM, LeakyRBM
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 linear = rl.schedules.linear

@@ -30,8 +30,8 @@ from rbmlib import BernoulliRBM, GaussianRBM, GeometricPath, LeakyRBM
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream
 from rbmlib.results import finished
-from rbmlib.sampling import anneal as annealed
-from rbmlib.sampling import sweep as swept
+from rbmlib.sampling.anneal import anneal as annealed
+from rbmlib.sampling.anneal import sweep as swept
 from rbmlib.sampling.compiled import compiled
 from rbmlib.sampling.temper import drawn
 

@@ -38,7 +38,7 @@ from rbmbook import load_reference, plots
 from rbmbook.sweeps import Sweep
 from rbmlib._kernels import threads
 from rbmlib.numerics import ChainStream
-from rbmlib.sampling import anneal
+from rbmlib.sampling.anneal import anneal
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "data" / "results"

@@ -23,7 +23,8 @@ import rbmlib as rl
 from rbmbook import load_reference
 from rbmbook.experiments.reference import bar_of_sample
 from rbmlib.numerics import logmeanexp, softplus
-from rbmlib.sampling import parallel_tempering, planning
+from rbmlib.sampling import planning
+from rbmlib.sampling.tempered import parallel_tempering
 
 TARGET = Path(__file__).parents[2] / "data" / "results" / "compare_rivals.csv"
 FIELDS = ["model", "tool", "version", "setting", "seed", "log_z", "std_error", "error", "converged",

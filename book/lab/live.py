@@ -15,8 +15,8 @@ from rbmbook.sweeps.declare import nearest
 from rbmbook.sweeps.engine import check_scheduler
 from rbmlib import __version__, datasets
 from rbmlib.checks import in_memory
-from rbmlib.models import BernoulliRBM
 from rbmlib.models.layers import OF_SPINS, are_spins
+from rbmlib.models.named import BernoulliRBM
 from rbmlib.paths.bases import base_rate, mean_field_bias
 
 from .models import load_reference

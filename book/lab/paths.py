@@ -15,9 +15,9 @@ import rbmlib as rl
 from rbmlib import Estimate, ais, checks, reverse_ais
 from rbmlib.models.rbm import gradient, log_density
 from rbmlib.numerics import LOG_2PI, ChainStream
-from rbmlib.paths import Path
 from rbmlib.paths.hmc import trajectory
-from rbmlib.sampling import sweep
+from rbmlib.paths.path import Path
+from rbmlib.sampling.anneal import sweep
 from rbmlib.sampling.compiled import compiled
 from rbmlib.schedules import linear
 

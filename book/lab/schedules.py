@@ -7,7 +7,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from rbmlib.context import bar
 from rbmlib.numerics import ChainStream, cut
-from rbmlib.sampling import sweep
+from rbmlib.sampling.anneal import sweep
 from rbmlib.schedules import linear, slope_variance
 
 

@@ -25,9 +25,6 @@ class Memory(NamedTuple):
     """Work space of `weigh`."""
 
     p: np.ndarray  # (K,)
-    p_bits: np.ndarray  # its int64 view
-    shifted: np.ndarray  # (K,)
-    shifted_bits: np.ndarray
     parts: np.ndarray  # sums of PART entries of p
 
 
@@ -44,9 +41,7 @@ class Ladder(NamedTuple):
 @njit
 def memory_of(n):
     """Return work space for n betas."""
-    p, shifted = np.empty(n), np.empty(n)
-    parts = np.empty((n + PART - 1) // PART)
-    return Memory(p, p.view(np.int64), shifted, shifted.view(np.int64), parts)
+    return Memory(np.empty(n), np.empty((n + PART - 1) // PART))
 
 
 @njit
@@ -63,8 +58,7 @@ def weigh(delta, betas, offsets, memory):
     2**t = 2**n 2**f as in `elementwise.exp_negative`, but in float64, with a relative error below
     1e-11 down to 2**-1000.
     """
-    p, p_bits, shifted, shifted_bits, parts = memory
-    top = -np.inf
+    (p, parts), top = memory, -np.inf
     for k in range(betas.size):
         p[k] = betas[k] * delta + offsets[k]
     for k in range(betas.size):
@@ -82,10 +76,8 @@ def weigh(delta, betas, offsets, memory):
         y = y * f + 5.5504108664821576e-2
         y = y * f + 2.4022650695910069e-1
         y = y * f + 6.931471805599453e-1
-        p[k] = y * f + 1.0
-        shifted[k] = s
-    for k in range(betas.size):
-        p_bits[k] += shifted_bits[k] << 52
+        bits = np.float64(y * f + 1.0).view(np.int64) + (np.float64(s).view(np.int64) << 52)
+        p[k] = np.int64(bits).view(np.float64)
     total = 0.0
     for part in range(parts.size):
         parts[part] = 0.0
@@ -173,8 +165,8 @@ def jump_to_neighbour(old, delta, side, u, ladder, mixed):
     """Make a Metropolis-Hastings move to a neighbour, and add to the sums for the update."""
     n, sums = ladder.betas.size, ladder.sums
     first, stop = max(old - 1, 0), min(old + 2, n)
-    p, p_bits, shifted, shifted_bits, parts = ladder.memory
-    memory = Memory(p, p_bits, shifted, shifted_bits, parts[:1])
+    p, parts = ladder.memory
+    memory = Memory(p, parts[:1])
     weigh(delta, ladder.betas[first:stop], ladder.offsets[first:stop], memory)
     goal = old + 1 if old == 0 or (old < n - 1 and side < 0.5) else old - 1
     new, stay = old, 1.0

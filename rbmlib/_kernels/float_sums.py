@@ -1,33 +1,10 @@
-"""Sums in float64 over active units, over all states, and over samples at many temperatures."""
+"""Sums in float64 over all states, and over samples at many temperatures."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from .simd import njit
-
-# over active units, in their order ----------------------------------------------------------
-#
-# A BLAS product may round a row differently if the number of rows changes. Here the result for a
-# chain does not depend on other chains, so chains that are added to a run later have the same bits.
-
-
-def fields(v, weights) -> np.ndarray:
-    """Return ``v @ weights`` (n_chains, n_columns) for states of zeros and ones."""
-    out = np.zeros((v.shape[0], weights.shape[1]))
-    weights = np.ascontiguousarray(weights, np.float64)
-    _add_active_rows(np.ascontiguousarray(v, np.float32), weights, out)
-    return out
-
-
-@njit
-def _add_active_rows(v, weights, out):
-    for chain in range(v.shape[0]):
-        for unit in range(v.shape[1]):
-            if v[chain, unit] != 0:
-                for column in range(weights.shape[1]):
-                    out[chain, column] += weights[unit, column]
-
 
 # over all states of one layer -----------------------------------------------------------------
 

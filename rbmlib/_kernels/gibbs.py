@@ -10,8 +10,6 @@ All functions change ``v`` (n_chains, n_visible), float32, in place. ``stream`` 
 the random numbers and is not advanced.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -118,7 +116,7 @@ def temper(
     def loop(part, run):
         sums = Tally(*(total[part] for total in tally))
         own = Tempering(offsets, kept._replace(first=part.start), sums)
-        tempering.temper(v[part], index[part], betas, slopes[part], own, f.model, run)
+        tempering.temper(v[part], index[part], betas, slopes[part], own, None, f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), n_sweeps, stream, n_threads, on_progress)
 
@@ -140,6 +138,6 @@ def adapt(
         log_z, visits, passages, last_end = given.adjusted
         adjusted = Adjusted(log_z[some], visits[some], passages[part], last_end[part])
         own = given._replace(gains=given.gains[some], adjusted=adjusted)
-        tempering.adapt(v[part], index[part], betas, slopes[part], own, f.model, run)
+        tempering.temper(v[part], index[part], betas, slopes[part], None, own, f.model, run)
 
     in_parts(loop, parts, n_sweeps, stream, n_threads, on_progress)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .layers import COUNTS, ROOM, aligned, aligned_empty, list_active, n_words
+from .layers import COUNTS, ROOM, aligned, aligned_empty, largest_sums, list_active, n_words
 from .simd import LANES, element, inline, load, load_row, njit, spread, store, widen
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
@@ -43,9 +43,7 @@ class Parts(NamedTuple):
 def _reach(rows: np.ndarray, together: int) -> np.ndarray:
     """Return the largest magnitude of sums over ``together`` units; rows (..., LANES, WIDTH)."""
     some = rows.reshape(*rows.shape[:-2], -1, together, WIDTH)
-    positive = np.maximum(some, 0).sum(axis=-2, dtype=np.int32)
-    negative = positive - some.sum(axis=-2, dtype=np.int32)
-    return np.maximum(positive, negative).max(axis=(-2, -1))
+    return largest_sums(some).max(axis=(-2, -1))
 
 
 def _cut(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

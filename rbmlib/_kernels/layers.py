@@ -61,10 +61,10 @@ class FixedPoint(NamedTuple):
     slope_scale: float  # visible slope ~ slope_scale * up[:, -1]
 
 
-def _largest_sum(q: np.ndarray) -> float:
-    """Return the largest magnitude of a sum over any subset of a column."""
-    positive = np.where(q > 0, q, 0).sum(axis=0)
-    return float(np.maximum(positive, positive - q.sum(axis=0)).max(initial=0))
+def largest_sums(q: np.ndarray) -> np.ndarray:
+    """Return the largest magnitude of a sum over any subset of a column: q (..., n, n_columns)."""
+    positive = np.maximum(q, 0).sum(axis=-2)
+    return np.maximum(positive, positive - q.sum(axis=-2))
 
 
 def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
@@ -76,7 +76,7 @@ def _quantise(values: np.ndarray, both_ways: bool) -> tuple[np.ndarray, float]:
     scale = 2.0 ** np.floor(np.log2(max(largest / MAX_ENTRY, SMALLEST_SCALE)))
     while True:
         q = np.rint(values / scale)
-        reach = max(_largest_sum(q), _largest_sum(q.T) if both_ways else 0.0)
+        reach = max(largest_sums(q).max(), largest_sums(q.T).max() if both_ways else 0.0)
         if np.abs(q).max() <= MAX_ENTRY and reach < MAX_SUM:
             return q, float(scale)
         scale *= 2.0
@@ -95,18 +95,9 @@ def quantise(weights: np.ndarray, visible_slope: np.ndarray) -> FixedPoint:
 
 # states ----------------------------------------------------------------------------------------
 
-
-def _places() -> np.ndarray:
-    """Return a table whose row p has the positions of the bits in byte p, then zeros."""
-    out = np.zeros((256, 8), np.uint16)
-    for pattern in range(256):
-        places = [bit for bit in range(8) if pattern >> bit & 1]
-        out[pattern, : len(places)] = places
-    return out
-
-
-PLACES = _places()
-COUNTS = np.array([bin(pattern).count("1") for pattern in range(256)])
+_BITS = np.arange(256)[:, None] >> np.arange(8) & 1  # the bits of every byte
+PLACES = np.argsort(-_BITS, axis=1, kind="stable").astype(np.uint16)  # the positions of ones first
+COUNTS = _BITS.sum(axis=1)
 MAX_UNITS = 2**16 - 1  # in a layer, since lists hold 16-bit integers
 ROOM = 8  # a list is written eight units at a time
 

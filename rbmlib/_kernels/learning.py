@@ -19,7 +19,6 @@ from .simd import (
     LANES,
     absolute,
     bits_of,
-    exchanged,
     fma,
     interleaved,
     larger,
@@ -63,15 +62,18 @@ def _padded(n_units):
 
 
 @njit
-def _round_row(row, unit, up):
-    """Round a padded row to integers; return False if one is too large."""
+def _round_row(weights, inverse, row, unit, up):
+    """Round a unit's weights to integers; return False if one is too large. ``row`` is work space,
+    which holds zeros beyond the weights."""
     fits, most = 2**LANES - 1, f32(MAX_ENTRY + 0.5)
+    for j in range(weights.size):
+        row[j] = weights[j] * inverse
     for block in range(up.shape[0]):
         a, b = load(row, WIDTH * block) + TO_WHOLE, load(row, WIDTH * block + LANES) + TO_WHOLE
         fits &= bits_of(absolute(a - TO_WHOLE) < most)  # False for NaN, too
         fits &= bits_of(absolute(b - TO_WHOLE) < most)
         place = (block * up.shape[1] + unit) * WIDTH
-        store(up, place, narrowed(exchanged(a), exchanged(b)))  # the low bits hold the integer
+        store(up, place, narrowed(a, b))  # the low bits hold the integer
     return fits == 2**LANES - 1
 
 
@@ -137,12 +139,10 @@ def _add_up(weights):
 @njit
 def requantise(weights, integers):
     """Write the integers of ``weights`` (n_visible, n_hidden); return False if they do not fit."""
-    up, row, n_hidden = integers.up.rows, _padded(weights.shape[1]), weights.shape[1]
+    up, row = integers.up.rows, _padded(weights.shape[1])
     fits, inverse = True, f32(1.0) / integers.scale  # exact for a power of two
     for i in range(weights.shape[0]):
-        for j in range(n_hidden):
-            row[j] = weights[i, j] * inverse
-        fits &= _round_row(row, i, up)
+        fits &= _round_row(weights[i], inverse, row, i, up)
     return fits and _both_ways(integers)
 
 
@@ -300,16 +300,14 @@ def contrastive_divergence(batch, chains, integers, parameters, velocities, step
     """
     phases = both_phases(batch, chains, integers, parameters, run)
     one, unit = f32(1.0) / f32(len(batch)), f32(1.0) / (GRID * f32(len(batch)))
-    row, n_hidden = np.empty(phases.hidden.size, f32), parameters.hidden_bias.size
+    row = np.empty(phases.hidden.size, f32)
     fits, inverse = True, f32(1.0) / integers.scale
     for i in range(parameters.visible_bias.size):
         _gradient_row(phases, i, row)
         weights = parameters.weights[i]
         _move(weights, velocities.weights[i], row, unit, step)
-        for j in range(n_hidden):
-            row[j] = weights[j] * inverse
-        row[n_hidden:] = f32(0)
-        fits &= _round_row(row, i, integers.up.rows)
+        row[weights.size :] = f32(0)
+        fits &= _round_row(weights, inverse, row, i, integers.up.rows)
     step = Momentum(step.rate, step.momentum, f32(0))  # biases do not decay
     _move(parameters.visible_bias, velocities.visible_bias, phases.visible, one, step)
     _move(parameters.hidden_bias, velocities.hidden_bias, phases.hidden, unit, step)

@@ -13,19 +13,7 @@ import numpy as np
 from .elementwise import EXACT, draw_lanes, exact_increment, exp_negative, increment_lanes, step_of
 from .layers import ROOM, FixedPoint, aligned, list_active, n_words, read_rows, write_rows
 from .random import draw_key, mixed_keys, mixed_units
-from .simd import (
-    LANES,
-    absolute,
-    bits_of,
-    fma,
-    join,
-    load,
-    mask_of,
-    njit,
-    spread,
-    store,
-    where,
-)
+from .simd import LANES, absolute, bits_of, fma, join, load, mask_of, njit, spread, store, where
 
 f32 = np.float32
 
@@ -36,31 +24,20 @@ PATTERNS = 2**TABLE_BITS
 
 
 def layout(fixed: FixedPoint) -> tuple[np.ndarray, np.ndarray]:
-    """Return weight rows (n_visible, WIDTH) and tables (n_groups, PATTERNS, n_visible padded)."""
+    """Return weight rows (n_visible, WIDTH) and tables (n_groups, PATTERNS, n_visible padded).
+
+    ``tables[g, pattern]`` is the sum of the rows of ``down`` in group g selected by the pattern.
+    """
     n_hidden, n_visible = fixed.down.shape
     up = aligned((n_visible, WIDTH))
     up[:, : n_hidden + 1] = fixed.up
     n_groups = 2 * -(-n_hidden // (2 * TABLE_BITS))
-    tables = aligned((n_groups, PATTERNS, LANES * n_words(n_visible)))
-    fill_tables(fixed.down, tables)
+    rows = np.zeros((n_groups * TABLE_BITS, LANES * n_words(n_visible)), f32)
+    rows[:n_hidden, :n_visible] = fixed.down
+    tables = aligned((n_groups, PATTERNS, rows.shape[1]))
+    bits = np.arange(PATTERNS)[:, None] >> np.arange(TABLE_BITS) & 1
+    np.matmul(bits.astype(f32), rows.reshape(n_groups, TABLE_BITS, -1), out=tables)  # exact
     return up, tables
-
-
-@njit
-def fill_tables(down, tables):
-    """Fill ``tables[g, pattern]`` with the sum of the rows of ``down`` selected by the pattern."""
-    n_units, n_columns = down.shape
-    for group in range(tables.shape[0]):
-        for i in range(n_columns):
-            tables[group, 0, i] = f32(0)
-        for pattern in range(1, PATTERNS):
-            bit = 0
-            while pattern >> (bit + 1):
-                bit += 1
-            unit, rest = group * TABLE_BITS + bit, pattern - (1 << bit)
-            for i in range(n_columns):
-                row = down[unit, i] if unit < n_units else f32(0)
-                tables[group, pattern, i] = tables[group, rest, i] + row
 
 
 @njit
@@ -167,10 +144,8 @@ def anneal(v, log_weights, kept, schedule, model, run):
             add_rows(up, active, n_active, x)
             gain = (betas[k + 1] - betas[k]) * slope_scale * np.float64(x[n_hidden])
             key = draw_key(run.seed, run.first_chain + c, run.first_draw + 2 * k)
-            if step.rule != EXACT:
-                state, change = draw_hidden(x, hidden, beta, step, key)
-            else:
-                state, _ = draw_hidden(x, hidden, beta, None, key)
+            state, change = draw_hidden(x, hidden, beta, step, key)
+            if step.rule == EXACT:
                 change = exact_increment(x, hidden, betas[k + 1], betas[k])
             log_weights[c] += gain + change
             if schedule.rows[k] >= 0:

@@ -235,17 +235,6 @@ def spread(typingctx, scalar):
     return kind(scalar), codegen
 
 
-@intrinsic
-def exchanged(typingctx, lanes):
-    """Reinterpret the bits of float lanes as integers, or of integer lanes as floats."""
-    kind = integers if lanes == floats else floats
-
-    def codegen(context, builder, signature, args):
-        return builder.bitcast(args[0], kind.llvm)
-
-    return kind(lanes), codegen
-
-
 @intrinsic(prefer_literal=True)
 def widen(typingctx, lanes, half):
     """Return the first (0) or last (1) sixteen of 32 lanes of 16 bits, as 32 bits."""
@@ -272,9 +261,10 @@ def interleaved(typingctx, one, two, half):
     return row(row, row, half), codegen
 
 
-@_function(row, integers, integers)
+@_function(row, floats, floats)
 def narrowed(builder, low, high):
-    """Return the low 16 bits of 32 integers."""
+    """Return the low 16 bits of 32 floats."""
+    low, high = (builder.bitcast(x, integers.llvm) for x in (low, high))
     places = _constant(ir.VectorType(_I32, 2 * LANES), range(2 * LANES))
     return builder.trunc(builder.shuffle_vector(low, high, places), row.llvm)
 

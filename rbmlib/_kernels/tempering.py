@@ -121,26 +121,17 @@ def sweep(v, index, betas, slopes, model, run):
 
 
 @njit
-def temper(v, index, betas, slopes, tempering, model, run):
-    """Make the sweeps and the draws of beta of `gibbs.temper`."""
+def temper(v, index, betas, slopes, tempering, adapting, model, run):
+    """Make the sweeps and the draws of beta of `gibbs.temper`, or those of `gibbs.adapt` with its
+    adjustments. Either ``adapting`` or ``tempering`` is None."""
     words, ladder = read_rows(v), ladder_of(betas, index)
     chains = begin(words, v.shape[1], model)
     for k in range(run.start, run.stop):
         draw = run.first_draw + DRAWS * k
         set_betas(chains, betas, index)
         gibbs_sweep(chains, slopes, model, draw, run)
-        draw_betas(k, slopes, ladder, tempering, draw + 2, run)
-    write_rows(words, v)
-
-
-@njit
-def adapt(v, index, betas, slopes, adapting, model, run):
-    """Make the sweeps, the draws of beta and the adjustments of `gibbs.adapt`."""
-    words, ladder = read_rows(v), ladder_of(betas, index)
-    chains = begin(words, v.shape[1], model)
-    for k in range(run.start, run.stop):
-        draw = run.first_draw + DRAWS * k
-        set_betas(chains, betas, index)
-        gibbs_sweep(chains, slopes, model, draw, run)
-        adapt_groups(k, slopes, ladder, adapting, draw + 2, run)
+        if tempering is not None:
+            draw_betas(k, slopes, ladder, tempering, draw + 2, run)
+        if adapting is not None:
+            adapt_groups(k, slopes, ladder, adapting, draw + 2, run)
     write_rows(words, v)

@@ -9,7 +9,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import repeat
-from numbers import Integral
 
 import scipy.linalg.cython_blas  # noqa: F401  (numba's dot calls this BLAS: load it before limiting)
 from threadpoolctl import ThreadpoolController
@@ -23,20 +22,17 @@ WORTH_SECONDS = 0.02  # least remaining work for which threads are started
 def default_n_threads() -> int:
     """Return ``RBMLIB_NUM_THREADS`` if set, otherwise the number of available processors."""
     if value := os.environ.get("RBMLIB_NUM_THREADS", ""):
-        return _checked("RBMLIB_NUM_THREADS", int(value) if value.isdigit() else value)
+        if value.isdigit() and 1 <= int(value) <= MOST:
+            return int(value)
+        expected = f"a whole number from 1 to {MOST:,}"
+        raise ValueError(f"RBMLIB_NUM_THREADS is {value!r:.20}: expected {expected}")
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else (os.cpu_count() or 1)
 
 
 def resolve(n_threads: int | None) -> int:
-    """Return ``n_threads``, checked, or the default if it is None."""
-    return default_n_threads() if n_threads is None else _checked("n_threads", n_threads)
-
-
-def _checked(name: str, n) -> int:
-    if isinstance(n, bool) or not isinstance(n, Integral) or not 1 <= n <= MOST:
-        raise ValueError(f"{name} is {n!r:.20}: expected a whole number from 1 to {MOST:,}")
-    return int(n)
+    """Return ``n_threads``, or the default if it is None."""
+    return default_n_threads() if n_threads is None else n_threads
 
 
 @cache

@@ -100,10 +100,7 @@ def draw_hidden_with_increments(model, step, sparse, group, x):
                 lanes = to_floats(load(fields, LANES * chain))
                 store(x, chain * x.shape[1] + LANES * block, lanes)
         if block < group.hidden.words.shape[1]:
-            if step.rule != EXACT:
-                draw_block(block, fields, model.hidden, step, None, group, group.hidden.words)
-            else:
-                draw_block(block, fields, model.hidden, None, None, group, group.hidden.words)
+            draw_block(block, fields, model.hidden, step, None, group, group.hidden.words)
 
 
 @njit

@@ -1,20 +1,11 @@
 """Checks, verdict and interval of `log_z` from the runs of a round."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..results import (
-    DISAGREEMENT,
-    FEWEST_EFFECTIVE,
-    MINIMUM_ESS,
-    Check,
-    Estimate,
-    needed_ess,
-    skewed_interval,
-)
+from ..estimate import Check, Estimate
+from ..results import DISAGREEMENT, FEWEST_EFFECTIVE, MINIMUM_ESS, needed_ess, skewed_interval
 from ..search.summed import HELD, LOST, Z95, Summed
 
 ROUNDING = 1e-9  # relative to log Z

@@ -24,7 +24,8 @@ from ..models.enumeration import fewest_states, parts
 from ..models.gauges import in_bits
 from ..models.layers import Binary, Spin
 from ..models.rbm import RBM
-from ..paths import Path, base_rate
+from ..paths.bases import base_rate
+from ..paths.path import Path
 from ..results import Estimate, warn
 from .evidence import Evidence, factor_needed, rounded_up
 from .problem import SLOWER, Problem

@@ -17,11 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numerics import ChainStream, expit, logit, logmeanexp, logsumexp, softplus
-from ..paths import GeometricPath, Path
+from ..numerics import expit, logit, logmeanexp, logsumexp, softplus
 from ..paths.bases import rounded
-from ..sampling.anneal import anneal
-from ..schedules import linear
+from ..paths.named import GeometricPath
+from ..paths.path import Path
+from ..sampling.anneal import annealed
 from ..search.local_masses import CERTAIN, WIDTH, local_path
 
 PILOT_CHAINS, PILOT_STEPS, FIRST_CHAINS = 80, 150, 400  # of a mode, and of the first base
@@ -120,13 +120,6 @@ def missed(rbm, first: GeometricPath, modes, rng) -> Missed:
         n_chains=tuple(np.clip(sizes, *CHAINS).astype(int)),
         n_sweeps=made.n_sweeps + len(tried) * PILOT_CHAINS * PILOT_STEPS,
     )  # fmt: skip
-
-
-def annealed(path, n_chains: int, n_steps: int, rng):
-    """Return the last states of annealed chains, and their log-weights."""
-    stream = ChainStream(rng, n_chains)
-    states, gains = anneal(path, path.sample_base(n_chains, stream), linear(n_steps), stream)
-    return states, gains + path.log_z_base
 
 
 def _biases(means):

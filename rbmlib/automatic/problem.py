@@ -8,12 +8,14 @@ from ..models.enumeration import fewest_states
 from ..models.gauges import in_bits
 from ..models.rbm import RBM
 from ..numerics import smoothed
-from ..paths import GeometricPath, Path
 from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases, rounded
+from ..paths.named import GeometricPath
+from ..paths.path import Path
+from ..sampling.anneal import annealed
 from ..search.local_masses import local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown
-from .missed import OVERHEAD, Missed, annealed, missed
+from .missed import OVERHEAD, Missed, missed
 
 BROAD = 0.2  # smoothing of the second base
 SMOOTHING = 0.05  # of a base from mean-field solutions
@@ -72,7 +74,7 @@ class Problem:
         self.one_base = not rest
         self.second = GeometricPath(rbm, rest[0]) if rest else self.first
         self.bound = layers_lower_bound(rbm)
-        if np.isfinite(fewest_states(rbm)):
+        if fewest_states(rbm) < math.inf:
             self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
             self.bound = max(self.bound, self.known.log_sum)
         model = self.first.models[-1]

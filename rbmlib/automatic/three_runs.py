@@ -31,18 +31,18 @@ PILOT_LOOKS = 101
 EVEN = 0.25  # share of steps spread evenly, because a pilot may miss friction of a longer run
 
 
-@quietly()  # `log_z` warns of the last round
 def three_runs(problem: Problem, n_steps: int, n_chains: int) -> Evidence:
     """Run a round; the result depends only on the problem, the steps and the chains."""
     rng, missed = np.random.default_rng([problem.seed, n_steps]), problem.missed
     first, second = problem.first, problem.second
-    betas = schedule(first, n_steps, rng)
-    others = linear(n_steps) if first is second else schedule(second, n_steps, rng)
-    forward = ais(first, betas, n_chains, rng, n_recorded=LOOKS)
-    other = ais(second, others, n_chains, rng, n_recorded=2)
-    up = [run.log_weights + missed.log_rest(run.states) for run in (forward, other)]
-    start, ancestors = _start(problem, (forward, other), up, n_chains, rng)
-    backward = reverse_ais(first, betas, n_chains, rng, start=start)
+    with quietly():  # `log_z` warns of the last round
+        betas = schedule(first, n_steps, rng)
+        others = linear(n_steps) if first is second else schedule(second, n_steps, rng)
+        forward = ais(first, betas, n_chains, rng, n_recorded=LOOKS)
+        other = ais(second, others, n_chains, rng, n_recorded=2)
+        up = [run.log_weights + missed.log_rest(run.states) for run in (forward, other)]
+        start, ancestors = _start(problem, (forward, other), up, n_chains, rng)
+        backward = reverse_ais(first, betas, n_chains, rng, start=start)
     # For chains that start in the rest, E[exp(-R)] = E[alpha of the end of a forward chain] / Z
     reached = float(logmeanexp(missed.log_rest(forward.states)))
     joint = _joint(up[0], backward.log_weights + missed.log_rest(start), ancestors)

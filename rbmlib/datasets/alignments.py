@@ -1,7 +1,5 @@
 """Aligned sequences from FASTA files and of a protein family, as states of `Potts` units."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import os

@@ -175,8 +175,7 @@ def _reason(error: Exception, url: str) -> str:
 
 def _import_pooch():
     """Import pooch on demand: it takes 0.15 s, and warns in Jupyter if there are no widgets."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         import pooch
     pooch.get_logger().setLevel("WARNING")  # do not report each download on standard error
     return pooch

@@ -1,7 +1,5 @@
 """Named data sets of bits, and named trained RBMs."""
 
-from __future__ import annotations
-
 import functools
 import os
 from dataclasses import dataclass
@@ -11,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..files import read_arrays
-from ..models import RBM, GaussianRBM
 from ..models.formats import Names
+from ..models.named import GaussianRBM
+from ..models.rbm import RBM
 from .files import DataCorrupt, DataUnavailable, committed, fetch, find, suggest
 from .register import PUBLISHED_RBMS, RBMS, REMOTE
 
@@ -127,7 +126,7 @@ def load_rbm(
         if not layout is names is units is None:
             held = f"{name_or_path!r} is a registered model, whose arrays and units are known"
             raise ValueError(f"{held}: expected no layout, names or units")
-        rbm = RBM.load(*rbm_files(str(name_or_path)))
+        rbm = RBM.load(_file_of(str(name_or_path)))
         if name_or_path == "gaussian_cifar10":  # the file does not name its layers
             return GaussianRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
         return rbm
@@ -151,11 +150,8 @@ def list_rbms() -> list[RBMInfo]:
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
 
 
-def rbm_files(name: str) -> list[Path]:
-    """Return the files that :func:`load_rbm` reads for a registered name; none for other names."""
-    if name in PUBLISHED_RBMS:
-        return [fetch(name)]
-    return [committed(f"models/{name}.npz")] if name in RBMS else []
+def _file_of(name: str) -> Path:
+    return fetch(name) if name in PUBLISHED_RBMS else committed(f"models/{name}.npz")
 
 
 def _where(name: str) -> str:

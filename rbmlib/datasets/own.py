@@ -1,7 +1,5 @@
 """Rows of visible states from your own files."""
 
-from __future__ import annotations
-
 import os
 import warnings
 from pathlib import Path

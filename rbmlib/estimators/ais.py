@@ -14,7 +14,7 @@ from .. import checks
 from ..numerics import ChainStream
 from ..paths.path import Path
 from ..results import Estimate, of_weights, summarise_log_weights
-from ..sampling import anneal
+from ..sampling.anneal import anneal
 from . import estimator
 
 MOST_RECORDED = 10_000_000

@@ -18,13 +18,11 @@ from .. import checks, results
 from ..numerics import ChainStream, expit
 from ..paths.path import Path
 from ..results import NO_SPREAD, Check, Estimate
-from ..sampling import anneal
+from ..sampling.anneal import anneal
 from . import estimator
 from .reverse_ais import begin, checked_start
 
-# Least effective number of particles from which resampled chains must descend: this number, or this
-# share of fewer particles, but never less than the last number.
-MINIMUM_ANCESTORS, MINIMUM_SHARE, FEWEST = 100, 0.8, 10
+MINIMUM_SHARE = 0.8  # of a few particles, from which resampled chains must descend
 
 
 class Bennett(NamedTuple):
@@ -151,9 +149,8 @@ def _checks(root, error, ancestors) -> list[Check]:
     n, overlap = root.forward.size + root.reverse.size, 4 * root.slope
     found = [results.enough("work values where both directions reach", overlap, n)]
     if ancestors is not None:
-        needed = min(MINIMUM_ANCESTORS, max(FEWEST, MINIMUM_SHARE * root.forward.size))
-        name = "effective number of ancestors"
-        found.append(Check(name, bool(ancestors >= needed), ancestors, needed))
+        of = ancestors, root.forward.size, MINIMUM_SHARE
+        found.append(results.enough("effective number of ancestors", *of))
     if not error > NO_SPREAD:
         found.append(Check("the standard error is 0, but work values differ", False))
     return found

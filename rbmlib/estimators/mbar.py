@@ -14,14 +14,14 @@ correlated or have the wrong distribution, so `mbar` takes its error bar from th
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dposv
 
 from .. import checks
 from .._kernels import float_sums
 from ..paths.path import Path
 from ..results import Check, Estimate, of_chains
-from ..sampling import TemperedSample
-from ..sampling.sample import needs_joint_slope
+from ..sampling.sample import TemperedSample
 from . import estimator
 from .rts import BLOCKS, checked_sample, tempered
 
@@ -69,7 +69,10 @@ def mbar(
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
-    needs_joint_slope(path)
+    if not path.joint:
+        came = f"a {type(path).__name__}, whose slope depends on beta"
+        meaning = "a path such as rl.GeometricPath(rbm); or use rl.rts or rl.ais"
+        raise ValueError(f"path is {came}: expected {meaning}")
     n_chains = checks.count("n_chains", n_chains, 2)
     sample, about = tempered(
         "mbar", path, betas, n_chains, n_sweeps, rng,
@@ -320,8 +323,5 @@ def _newton_step(first, products, wanted) -> np.ndarray | None:
     if first.size == 1:
         return np.zeros(1)
     hessian = np.diag(first) - products
-    try:
-        factor = cho_factor(hessian[1:, 1:])
-    except LinAlgError:
-        return None
-    return np.r_[0.0, -cho_solve(factor, (first - wanted)[1:])]
+    _, step, failed = dposv(hessian[1:, 1:], (first - wanted)[1:])
+    return None if failed else np.r_[0.0, -step]

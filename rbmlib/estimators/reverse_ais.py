@@ -21,7 +21,7 @@ from ..models.rbm import RBM
 from ..numerics import ChainStream
 from ..paths.path import Path
 from ..results import Estimate, enough, of_weights, summarise_log_weights
-from ..sampling import anneal, sweep
+from ..sampling.anneal import anneal, sweep
 from ..sampling.sample import given_states
 from . import estimator
 

@@ -15,9 +15,10 @@ import numpy as np
 from .. import checks
 from ..paths.path import Path
 from ..results import Estimate, of_chains
-from ..sampling import TemperedSample, both_ends, simulated_tempering
+from ..sampling.anneal import both_ends
 from ..sampling.planning import PER_LENGTH, planned
-from ..sampling.sample import drawn_given
+from ..sampling.sample import TemperedSample, drawn_given
+from ..sampling.tempered import simulated_tempering
 from . import estimator
 
 PILOT_STEPS = 4000

@@ -26,9 +26,10 @@ from ..context import bar
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
 from ..results import Check, Estimate, round_trips, value
-from ..sampling import adapt, pilot
+from ..sampling.anneal import pilot
 from ..sampling.planning import Plan, planned
 from ..sampling.sample import drawn_given
+from ..sampling.temper import adapt
 from . import estimator
 
 STARTS, JUMPS = ("pilot", "plain"), ("global", "local")

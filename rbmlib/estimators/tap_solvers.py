@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgWarning, lu_factor, lu_solve
 
 from ..context import bar
-from ..numerics import expit, softplus
+from ..numerics import expit, is_positive_definite, softplus
 
 TOLERANCE = 1e-10  # of the gradient with respect to the magnetisations, at a fixed point
 # distances from self-consistency at which Newton's method is tried (three times at most)
@@ -232,13 +232,7 @@ def _distinct(expansion, points):
 
 def _is_minimum(expansion, x):
     d_v, _, schur = _eliminated(expansion, x)
-    if d_v.min() <= 0:
-        return False
-    try:
-        np.linalg.cholesky(schur)
-    except np.linalg.LinAlgError:
-        return False
-    return True
+    return bool(d_v.min() > 0) and is_positive_definite(schur)
 
 
 # Newton's method ------------------------------------------------------------------------------
@@ -287,8 +281,8 @@ class Slopes(NamedTuple):
         visible, block, schur = _eliminated(expansion, x)
         if not np.isfinite(schur).all():
             return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinAlgWarning)  # if singular, steps are not finite
+        # if the matrix is singular, steps are not finite
+        with warnings.catch_warnings(action="ignore", category=LinAlgWarning):
             factors = lu_factor(schur, overwrite_a=True, check_finite=False)
         return cls(expit(x), visible, block, factors)
 

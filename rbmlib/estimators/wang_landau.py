@@ -93,7 +93,6 @@ class Halving:
     def __init__(self, n_groups: int, prior, one_over_t: bool):
         self.prior, self.one_over_t = prior, one_over_t
         self.gain = np.full(n_groups, prior.min())
-        self.last = self.gain.copy()
         self.late = np.zeros(n_groups, bool)  # in the 1/t stage
         self.histogram = np.zeros((n_groups, prior.size), np.int64)
         self.halvings = np.zeros(n_groups, int)

@@ -1,7 +1,5 @@
 """Conversion of arguments to models, models of other programs, and log-likelihoods."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Mapping
 from typing import Any

@@ -8,8 +8,6 @@ Two layers of Binary or Spin need no exponential for each state: if h is split i
 ``exp(b_i + (W h)_i)`` is a product of two factors, one from a table for each half.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +26,11 @@ MOST_NATS = 600.0  # bound on a field, and on the log of a product between two l
 
 
 def n_states(layer) -> float:
-    """Return the number of states of a layer, infinite for real units."""
+    """Return the number of states of a layer, a whole number, infinite for real units."""
     if layer.values is None:
         return np.inf
     n_values, width = layer.values.shape
-    with np.errstate(over="ignore"):  # a thousand units give infinity, too
-        return float(np.float64(n_values) ** (len(layer) // width))
+    return n_values ** (len(layer) // width)
 
 
 def fewest_states(rbm) -> float:

@@ -11,8 +11,6 @@ Both layers are `Binary` unless the caller or an entry ``units`` says otherwise.
 is executed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -1,7 +1,5 @@
 """Conversion of units; `log_scale` takes up the constant, so log Z and probabilities stay equal."""
 
-from __future__ import annotations
-
 from .layers import Binary, Spin
 
 

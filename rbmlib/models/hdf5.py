@@ -6,8 +6,6 @@ and standardised models ``(v - o) / s`` and ``(h - o') / s'`` interact; such a m
 the plain form. Files of the Python program rbms hold the models of several updates.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import re

@@ -9,8 +9,6 @@ Alternating updates of the two layers raise L. A model stays the same if the sta
 exchanged (h -> 1 - h), so the starts favour neither state.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import entr

@@ -11,13 +11,11 @@ independent Gaussian N(b, I) on the other dimensions. Log Z and the distribution
 are unchanged. If the columns of W are orthogonal, the density of u is a product over directions.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from .. import checks
-from ..numerics import LOG_2PI, expit, logsumexp
+from ..numerics import LOG_2PI, expit, is_positive_definite, logsumexp
 from .layers import Gaussian, LeakyReLU
 
 LARGEST = 0.9999  # singular value; the variance along a direction is then at most 5,000
@@ -35,20 +33,19 @@ def refuse_improper(weights, visible=1.0, hidden=1.0) -> None:
     root = np.sqrt(np.reshape(visible, (-1, 1)) * hidden)
     m = weights * root
     gram = m.T @ m if m.shape[0] >= m.shape[1] else m @ m.T
-    try:
-        np.linalg.cholesky(np.eye(len(gram)) - gram)
-    except np.linalg.LinAlgError:
-        scales, what, bound, form = np.linalg.svd(m, compute_uv=False), "weights", 1.0, "I - WW'"
-        if np.ptp(root):
-            what, form = "weights times the units' largest standard deviations", "I less its square"
-        elif (slope := root[0, 0] ** 2) != 1:
-            bound, form = slope**-0.5, f"I - {slope:g} WW'"
-        raise ValueError(
-            f"{what} has a largest singular value of {bound * scales[0]:.4g} ({(scales >= 1).sum()}"
-            f" of {scales.size} are {bound:.4g} or more), so {form} has the eigenvalue "
-            f"{1 - scales[0] ** 2:.4g} and is not positive definite: expected singular "
-            f"values below {bound:.4g}; project the weights with rl.project_weights(weights)"
-        ) from None
+    if is_positive_definite(np.eye(len(gram)) - gram):
+        return
+    scales, what, bound, form = np.linalg.svd(m, compute_uv=False), "weights", 1.0, "I - WW'"
+    if np.ptp(root):
+        what, form = "weights times the units' largest standard deviations", "I less its square"
+    elif (slope := root[0, 0] ** 2) != 1:
+        bound, form = slope**-0.5, f"I - {slope:g} WW'"
+    raise ValueError(
+        f"{what} has a largest singular value of {bound * scales[0]:.4g} ({(scales >= 1).sum()}"
+        f" of {scales.size} are {bound:.4g} or more), so {form} has the eigenvalue "
+        f"{1 - scales[0] ** 2:.4g} and is not positive definite: expected singular "
+        f"values below {bound:.4g}; project the weights with rl.project_weights(weights)"
+    )
 
 
 def project_weights(weights, largest: float = LARGEST) -> np.ndarray:

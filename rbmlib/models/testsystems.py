@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import checks
-from ..checks import array, count, generator, number
+from ..checks import LARGEST, array, count, generator, number
 from ..numerics import softplus
 from .named import BernoulliRBM, LeakyRBM
 
@@ -85,7 +84,7 @@ class GaussianMixture:
     """
 
     def __init__(self, means, variance: float):
-        self.means = array("means", means, (None, None), "(n, d)", largest=checks.LARGEST)
+        self.means = array("means", means, (None, None), "(n, d)", largest=LARGEST)
         meaning = "a positive number, 1e-100 to 1e100"  # squares are divided by it
         self.variance = number("variance", variance, meaning, least=1e-100, most=1e100)
         self.n_visible = self.means.shape[1]

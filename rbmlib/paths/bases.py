@@ -1,7 +1,5 @@
 """Bases of paths: models without weights, fitted to data or by mean field."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks

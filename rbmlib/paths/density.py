@@ -1,7 +1,5 @@
 """The geometric path from a Gaussian to a continuous target, with HMC transitions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks

@@ -8,8 +8,6 @@ mixing: on a Gaussian of unit variance, three steps of size 1 lead from x to -x,
 leaves its sphere. Random step sizes avoid resonances.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

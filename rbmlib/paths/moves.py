@@ -6,8 +6,6 @@ model. `leaky_hmc` is exact for models of `Gaussian` and `LeakyReLU` units whose
 orthogonal rows (`RBM.reduced`); the slopes may differ between chains, (n_chains, 1).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

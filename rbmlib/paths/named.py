@@ -1,7 +1,5 @@
 """Named paths: geometric, leakiness and energy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The interface of a path: a base with known log Z, and a few methods."""
 
-from __future__ import annotations
-
 from functools import partial
 from types import SimpleNamespace
 from typing import Any

@@ -4,8 +4,6 @@ Between two models with layers in the exponential family, a polyline is the geom
 joint densities, ``p*_0^(1 - beta) p*_1^beta``. Through fitted models it is moment averaging.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise

@@ -13,6 +13,7 @@ from .. import checks
 from ..context import steps
 from ..numerics import ChainStream, logmeanexp
 from ..paths.path import Path
+from ..schedules import linear
 from .compiled import compiled
 from .sample import bytes_of_chain
 
@@ -34,6 +35,13 @@ def anneal(path, v, betas, stream, looks=(), look=None, of_states=True):
         if k in looks:
             look(k, v, log_weights)
     return v, log_weights
+
+
+def annealed(path, n_chains: int, n_steps: int, rng):
+    """Return the last states of chains annealed in equal steps, and their log-weights."""
+    stream = ChainStream(rng, n_chains)
+    states, gains = anneal(path, path.sample_base(n_chains, stream), linear(n_steps), stream)
+    return states, gains + path.log_z_base
 
 
 def sweep(path, v, beta, n_sweeps, stream):

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from .._kernels import gibbs as kernels
 from .._kernels.adaptive import Adapting
-from .._kernels.float_sums import fields
 from .._kernels.tempering import DRAWS, Tally, Tempering
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
 from ..numerics import by_rows, expit, softplus
-from ..paths import Path
 from ..paths.moves import gibbs
 from ..paths.named import GeometricPath
+from ..paths.path import Path
 from ..paths.polyline import Piece, Polyline
 
 COARSEST = 1 / 128  # largest unit of fixed-point weights that an importance step can correct
@@ -31,55 +31,13 @@ def compiled(path, corrected=False):
     return path._loops if path._loops and path._loops.near(corrected) else None
 
 
-class Annealing:
-    """Annealing by the ``steps`` of a subclass, with stops for records."""
-
-    scale = 0.0  # part of the slope of log p* that the steps leave out
-    keeps = False  # whether `steps` returns the gains at the records
-
-    def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
-        betas, v, start = np.array(betas, float), self.own(v), 0
-        entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
-        looks = sorted(k for k in looks if 0 < k < len(betas))
-        stops, kept = (looks, []) if of_states or not self.keeps else ([], looks)
-        with bar(len(betas) - 1, "annealing") as shown:
-            for stop in sorted({*stops, len(betas) - 1}):
-                how = settings.get().n_threads, shown.update
-                rows = self.steps(v, gains, betas[start : stop + 1], stream, *how, kept)
-                log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
-                if stop in stops:
-                    seen = self.given(v).view()
-                    seen.flags.writeable = False  # later steps change it
-                    look(stop, seen, log_weights)
-        for k, row in zip(kept, rows if kept else (), strict=True):
-            look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
-        return self.given(v), log_weights + self.correction(v, betas[-1])
-
-    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
-        raise NotImplementedError
-
-    def own(self, v):
-        """Return a copy of states for the kernels, which do not check it."""
-        return np.array(v, float, order="C")
-
-    def given(self, v):
-        """Return these states in the units of the model."""
-        return v
-
-    def correction(self, v, beta):
-        """Return log p*_beta of each state minus that of the model that the steps anneal."""
-        return np.zeros(len(v))
-
-
-class Loops(Annealing):
+class Loops:
     """Loops of a straight line from a base without weights to an RBM, both with Binary units.
 
     They use a fixed-point copy of the weights. Fields ``beta (v W + slope) + offset`` are exact
     integers, so all processors give the same bits. Importance steps at both ends of `anneal`
     correct the error of the copy.
     """
-
-    keeps = True
 
     def __init__(self, line):
         self.line, self.low, self.scale = line, line.low, line.scale
@@ -105,9 +63,34 @@ class Loops(Annealing):
         return slopes <= COARSEST_SLOPES if corrected else np.hypot(weights, slopes) <= UNCORRECTED
 
     def own(self, v):
+        """Return a copy of states for the kernels, which do not check it."""
         return np.array(v, np.float32, order="C")
 
+    def given(self, v):
+        """Return these states in the units of the model."""
+        return v
+
+    def anneal(self, v, betas, stream, looks=(), look=None, of_states=True):
+        betas, v, start = np.array(betas, float), self.own(v), 0
+        entry, gains = -self.correction(v, betas[0]), np.zeros(len(v))
+        looks = sorted(k for k in looks if 0 < k < len(betas))
+        stops, kept = (looks, []) if of_states else ([], looks)
+        with bar(len(betas) - 1, "annealing") as shown:
+            for stop in sorted({*stops, len(betas) - 1}):
+                how, way = (settings.get().n_threads, shown.update), betas[start : stop + 1]
+                rows = kernels.anneal(self.family, v, gains, way, stream, *how, kept)
+                stream.draw += 2 * (stop - start)
+                log_weights, start = entry + gains + (betas[stop] - betas[0]) * self.scale, stop
+                if stop in stops:
+                    seen = self.given(v).view()
+                    seen.flags.writeable = False  # later steps change it
+                    look(stop, seen, log_weights)
+        for k, row in zip(kept, rows, strict=True):
+            look(k, None, entry + row + (betas[k] - betas[0]) * self.scale)
+        return self.given(v), log_weights + self.correction(v, betas[-1])
+
     def correction(self, v, beta):
+        """Return log p*_beta of each state minus that of the model that the steps anneal."""
         if not beta:
             return 0.0
         a, rise = self.low.hidden.bias, self.line.hidden
@@ -115,17 +98,15 @@ class Loops(Annealing):
         both = np.column_stack([self.line.weights, self.line.visible]), np.column_stack(copy)
 
         def of_states(v):
-            ours, theirs = (fields(v, parameters) for parameters in both)
+            # sparse: a BLAS product may round a row differently if the number of rows changes, so
+            # chains that are added to a run later would not have the same bits
+            active = csr_array(v)
+            ours, theirs = (active @ parameters for parameters in both)
             hidden = softplus(a + beta * (ours[:, :-1] + rise))
             hidden -= softplus(a + beta * (theirs[:, :-1] + rise))
             return beta * (ours[:, -1] - theirs[:, -1]) + hidden.sum(axis=1)
 
         return by_rows(of_states, v, sum(self.line.weights.shape))
-
-    def steps(self, v, gains, betas, stream, n_threads, on_progress, looks):
-        kept = kernels.anneal(self.family, v, gains, betas, stream, n_threads, on_progress, looks)
-        stream.draw += 2 * (len(betas) - 1)
-        return kept
 
     def _run(self, kernel, name, n_sweeps, draws, stream, v, *given):
         with bar(n_sweeps, name) as shown:

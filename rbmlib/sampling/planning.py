@@ -6,8 +6,6 @@ gives no number of sweeps, a few tempered chains measure the duration of a round
 issued beforehand if a run needs more than `MOST_SWEEPS`.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

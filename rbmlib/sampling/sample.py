@@ -151,14 +151,6 @@ def drawn_given(path) -> str:
     return "joint" if path.joint else "marginal"
 
 
-def needs_joint_slope(path) -> None:
-    """Raise a ValueError unless one slope of each state is enough for all betas."""
-    if not path.joint:
-        came = f"a {type(path).__name__}, whose slope depends on beta"
-        meaning = "a path such as rl.GeometricPath(rbm); or use rl.rts or rl.ais"
-        raise ValueError(f"path is {came}: expected {meaning}")
-
-
 def given_states(path, start, n: int):
     """Return ``start`` if it holds n states of the models of the path."""
     model = path.at(1.0)

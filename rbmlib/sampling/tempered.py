@@ -4,8 +4,6 @@ A loop of `temper` moves the chains in each block of time, and a `Record` collec
 `TemperedSample`.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import cycle, pairwise
 from typing import Any

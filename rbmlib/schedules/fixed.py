@@ -1,7 +1,5 @@
 """Schedules without a pilot run: linear and hand-made ones, and a cap on the steps of others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..checks import count, number, schedule
@@ -56,14 +54,11 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     cap *= 1 / (least * steps.size)
     if steps.max() <= cap:
         return betas
-    rising = np.sort(steps)
-    below = np.concatenate([[0.0], np.cumsum(rising)])
-    capped = np.arange(steps.size, -1, -1)  # if the i smallest are below the cap
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scales = np.where(below > 0, (1 - capped * cap) / below, 0.0)
-    largest = np.concatenate([[0.0], rising])
-    fits = scales * largest <= cap * (1 + 1e-12)  # the i smallest really are below
-    scale = scales[np.flatnonzero(fits & (scales > 0)).max(initial=0)]
-    capped_steps = np.minimum(scale * steps, cap) if scale > 0 else np.full(steps.size, cap)
+    rising, capped = np.sort(steps), np.arange(steps.size)[::-1]
+    scales = (1 - capped * cap) / np.cumsum(rising)  # if all but so many are below the cap
+    fits = (scales > 0) & (scales * rising <= cap * (1 + 1e-12))  # and these really are below
+    capped_steps = np.full(steps.size, cap)
+    if fits.any():
+        capped_steps = np.minimum(scales[fits][-1] * steps, cap)
     betas = np.concatenate([[0.0], np.cumsum(capped_steps)])
     return betas / betas[-1]

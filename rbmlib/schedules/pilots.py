@@ -1,7 +1,5 @@
 """Schedules from a pilot run of `rbmlib.ais`; `rbmlib.schedules` describes their arguments."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..checks import count, instance, number, one_of, schedule

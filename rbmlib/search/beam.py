@@ -7,14 +7,12 @@ the largest p* are expanded, which adds all states that differ from them in one 
 hold most of Z, the sum approaches Z in milliseconds. The bound does not depend on a sampler.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from .. import checks
 from .._kernels import beam as kernel
 from .._kernels import threads
-from ..models.enumeration import hidden_log_density
+from ..models.enumeration import hidden_log_density, n_states
 from ..models.gauges import in_bits
 from ..models.layers import Layer
 from ..models.rbm import RBM
@@ -59,15 +57,14 @@ class Beam:
     """
 
     def __init__(self, rbm: RBM):
-        sizes = [_bits(layer) for layer in (rbm.visible, rbm.hidden)]
-        self.turned = sizes[0] < sizes[1]
+        self.turned = n_states(rbm.visible) < n_states(rbm.hidden)
         self.small = rbm.transposed() if self.turned else rbm
         self._values = values = np.asarray(self.layer.values)
         self._digits = max(1, (len(values) - 1).bit_length())  # bits of a unit
         self._n_units = len(self.layer) // values.shape[1]
         self._n_words = -(-self._n_units * self._digits // 64)
         self.n_neighbours = self._n_units * (len(values) - 1)
-        self.n_all = len(values) ** self._n_units
+        self.n_all = n_states(self.layer)
         self._tables = _tables(self.small)
         self.n_states, self._table = 0, np.full(2, -1, np.int32)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
@@ -171,14 +168,6 @@ class Beam:
         bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")
         digits = bits[:, : self._n_units * self._digits].reshape(-1, self._n_units, self._digits)
         return digits @ (1 << np.arange(self._digits))
-
-
-def _bits(layer) -> float:
-    """Return log2 of the number of states of a layer."""
-    if layer.values is None:
-        return np.inf
-    n_values, width = layer.values.shape
-    return len(layer) // width * np.log2(n_values)
 
 
 def _tables(small):

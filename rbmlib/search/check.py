@@ -9,8 +9,6 @@ broader base, because the remaining states may together hold more than the sum.
 Work is counted in states, so the same seed gives the same verdict on every machine.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -26,14 +24,12 @@ from ..models.gauges import in_bits
 from ..models.layers import Gaussian
 from ..models.mean_field import broad_lower_bound
 from ..models.rbm import RBM
-from ..numerics import ChainStream
-from ..paths import GeometricPath
 from ..paths.bases import mean_field_bias
+from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..results import needed_ess, summarise_log_weights, warn
-from ..sampling.anneal import anneal
+from ..sampling.anneal import annealed
 from ..sampling.sample import TemperedSample
-from ..schedules import linear
 from .local_masses import local_masses, of_real_units
 from .summed import HELD, StateSum, Summed
 
@@ -210,10 +206,7 @@ def _states(estimate):
 def _second_base(model, estimate, known, rng) -> Check:
     """Run chains from a broad base; the check passes if they find the sum, and no more."""
     path = GeometricPath(model, mean_field_bias(model, smoothing=BROAD))
-    stream = ChainStream(rng, SECOND_CHAINS)
-    start = path.sample_base(SECOND_CHAINS, stream)
-    states, gains = anneal(path, start, linear(SECOND_STEPS), stream)
-    log_weights = gains + path.log_z_base
+    states, log_weights = annealed(path, SECOND_CHAINS, SECOND_STEPS, rng)
     found = summarise_log_weights(log_weights)
     summed = Summed.of(known, model, [(log_weights, states)], rng)
     gap, error = found.log_mean - estimate.log_z, math.hypot(found.std_error, 1e-3)

@@ -11,8 +11,6 @@ refutes an interval that lies below it. If a mode was not found, the sum is too 
 it cannot confirm an estimate.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np
@@ -20,11 +18,11 @@ import numpy as np
 from .. import checks
 from ..models.layers import Binary, Gaussian
 from ..models.rbm import RBM
-from ..numerics import ChainStream, logit, logsumexp, smoothed
-from ..paths import GeometricPath, Polyline
+from ..numerics import logit, logsumexp, smoothed
 from ..paths.bases import layers_solutions, rounded
-from ..sampling.anneal import anneal
-from ..schedules import linear
+from ..paths.named import GeometricPath
+from ..paths.polyline import Polyline
+from ..sampling.anneal import annealed
 from .modes import find_modes, heaviest
 
 CERTAIN = 1e-5  # least probability of a state of a unit in q_c
@@ -70,12 +68,10 @@ def local_masses(
     log_c, scale = log_z[:n] - rbm.visible.cumulant(biases), log_z[0]
     values = np.empty((n, n_chains))
     for c, mode in enumerate(means):
-        path, stream = local_path(rbm, mode, WIDTH), ChainStream(rng, n_chains)
-        start = path.sample_base(n_chains, stream)
-        v, gains = anneal(path, start, linear(n_steps), stream)
+        v, log_weights = annealed(local_path(rbm, mode, WIDTH), n_chains, n_steps, rng)
         logs = v.astype(float) @ biases.T + log_c
         log_share = logs[:, c] - logsumexp(logs, axis=1)
-        values[c] = np.exp(gains + path.log_z_base + log_share - scale)
+        values[c] = np.exp(log_weights + log_share - scale)
     total = values.mean(axis=1).sum()
     error = float(np.sqrt(values.var(axis=1, ddof=1).sum() / n_chains))
     lower = min(total - SURE * error, total - values.max() / n_chains)

@@ -13,8 +13,6 @@ the processor.
 bits on any processor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The training loop for any model: settings, mini-batches, steps and evaluations."""
 
-from __future__ import annotations
-
 import numbers
 import time
 from collections.abc import Iterator, Sequence

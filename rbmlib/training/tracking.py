@@ -6,8 +6,6 @@ that they imply (eq. 24). With ``rl.train(..., method="tempered")`` the same cha
 negative phase of the gradient. With other methods, the tracker runs its chains for log Z alone.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 
@@ -20,8 +18,9 @@ from ..models.layers import Binary
 from ..models.rbm import RBM
 from ..numerics import ChainStream, expit, logmeanexp, logsumexp
 from ..paths.named import GeometricPath
-from ..sampling import TemperedSample, simulated_tempering
 from ..sampling.anneal import anneal
+from ..sampling.sample import TemperedSample
+from ..sampling.tempered import simulated_tempering
 from ..schedules import linear
 
 START_SWEEPS = 1000  # sweeps of the annealing run from the base to the first model

@@ -1,7 +1,5 @@
 """Training RBMs by contrastive divergence, persistent chains, and tempered samples."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -104,8 +102,8 @@ def train(
         n_updates=n_updates, batch_size=batch_size,
     )  # fmt: skip
     settings |= _of_method(settings, tracker)
-    if monitor is not None:
-        checks.function("monitor", monitor, "of the model, or None")
+    if not (monitor is None or callable(monitor)):
+        raise TypeError(f"monitor is {monitor!r}: expected a function, of the model, or None")
     start = None if start is None else as_rbm("start", start, "a BernoulliRBM, an RBM or None")
     if start is not None and not start.hidden.conditional:
         raise TypeError(f"start is {start!r}: expected hidden units with a conditional")

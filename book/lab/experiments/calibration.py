@@ -33,7 +33,7 @@ from rbmlib.estimate import VERDICTS
 from rbmlib.models.enumeration import n_states, states
 from rbmlib.numerics import logsumexp
 from rbmlib.results import ConvergenceWarning, Estimate, of_weights
-from rbmlib.sampling import TemperedSample
+from rbmlib.sampling.sample import TemperedSample
 from rbmlib.search.check import checked
 
 LEVELS = (0.5, 0.8, 0.95)

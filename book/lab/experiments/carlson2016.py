@@ -16,8 +16,8 @@ from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
 from rbmlib.numerics import logmeanexp
-from rbmlib.training import train
 from rbmlib.training.tracking import LogZTracker
+from rbmlib.training.train import train
 
 from .kiwaki2015 import Training, two_way_ais
 

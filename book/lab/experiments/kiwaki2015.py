@@ -17,13 +17,13 @@ from rbmbook.measured import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import ais, datasets, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
-from rbmlib.models import BernoulliRBM
 from rbmlib.models.enumeration import can_enumerate, log_densities
+from rbmlib.models.named import BernoulliRBM
 from rbmlib.numerics import ChainStream, expit
-from rbmlib.paths import GeometricPath
+from rbmlib.paths.named import GeometricPath
 from rbmlib.results import Estimate
-from rbmlib.sampling import sweep
-from rbmlib.training import train
+from rbmlib.sampling.anneal import sweep
+from rbmlib.training.train import train
 
 N_DRAWN, N_AGAIN = 3, 3
 BATCH = 5000  # exact draws at a time: 30 MB of visible units

@@ -19,7 +19,7 @@ from rbmbook.paths import bracket_log_z
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, PATHS, register
 from rbmbook.training import train_gaussian
 from rbmlib import GeometricPath, exact
-from rbmlib.models import GaussianRBM, LeakyRBM
+from rbmlib.models.named import GaussianRBM, LeakyRBM
 from rbmlib.results import Estimate
 
 from .kiwaki2015 import reverse_columns

@@ -11,7 +11,8 @@ from rbmlib.estimators.bar import bennett
 from rbmlib.estimators.mbar import kept_states, of_influences
 from rbmlib.paths.bases import base_rate
 from rbmlib.results import Check, Estimate
-from rbmlib.sampling import TemperedSample, parallel_tempering
+from rbmlib.sampling.sample import TemperedSample
+from rbmlib.sampling.tempered import parallel_tempering
 
 OVERLAP = 10  # states shared by neighbours (four times the slope of Bennett's equation)
 

@@ -28,10 +28,10 @@ from rbmlib.checks import number, one_of
 from rbmlib.estimators.rts import updated
 from rbmlib.estimators.sams import Groups, gain_sequence
 from rbmlib.numerics import logit, softplus
-from rbmlib.paths import GeometricPath
+from rbmlib.paths.named import GeometricPath
 from rbmlib.results import Check, Estimate, finished
-from rbmlib.sampling import simulated_tempering
 from rbmlib.sampling.compiled import LOOPS
+from rbmlib.sampling.tempered import simulated_tempering
 
 # SAMS and RTS --------------------------------------------------------------------------------
 
