@@ -9,10 +9,10 @@ import pandas as pd
 
 from rbmbook.sweeps import declare
 from rbmbook.sweeps.run import PROVENANCE
-from rbmbook.sweeps.task import known_settings
+from rbmbook.sweeps.task import estimate, known_settings
 from rbmlib import datasets
 
-from .experiments import book_sweep, estimate
+from .experiments import book_sweep
 from .judge import bound
 from .measured import Measured, quantile
 from .verdicts import Verdict, depends, together

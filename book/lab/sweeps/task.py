@@ -78,14 +78,14 @@ def _of_type(name: str, value: Any, kind: type):
     return value
 
 
-def estimates(tasks, compute=None, **where) -> Sweep:
-    """A `Sweep` of log Z of models; ``compute``: `estimate`, if workers find it elsewhere."""
+def estimates(tasks, **where) -> Sweep:
+    """A `Sweep` of log Z of models."""
     version = f"rbmlib results {RESULTS_VERSION}"
     whole = []
     for number, task in enumerate(tasks, 1):
         with named(f"task {number}"):
             whole.append(checked(task))
-    return Sweep(whole, compute or estimate, version=version, digest=digest, **where)
+    return Sweep(whole, estimate, version=version, digest=digest, **where)
 
 
 def estimate(**task) -> dict:
