@@ -10,10 +10,10 @@ from helpers_tempering import BETAS, EXACT, PATH, run
 import rbmlib as rl
 from rbmbook import measured as ms
 from rbmbook import stored
-from rbmbook.carlson2016 import estimators, judged, runs
+from rbmbook.carlson2016 import judged, runs
 from rbmbook.carlson2016 import rounds as rounds_of
 from rbmbook.carlson2016 import small as sm
-from rbmbook.carlson2016.estimators import mixed_rts, transition_rts, transition_sums
+from rbmbook.carlson2016.estimators import transition_rts, transition_sums
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib.estimators.rts import EMPTY, updated
 
@@ -66,15 +66,6 @@ def test_sweeps_left_out_bring_far_guesses_nearer():
     assert rise[0] < np.log(50 * n_chains) + 3
     assert rise[10] > 3 * rise[0]
     assert abs(off[10][-1]) < off[0][-1] / 2
-
-
-def test_steps_over_a_flat_likelihood_are_bounded():
-    """Ten rounds of which hardly a state is at some betas: an unbounded step ends at -16,000."""
-    path = rl.GeometricPath(
-        rl.load_rbm("pcd_10"), base=rl.base_rate(rl.datasets.load_mnist().train)
-    )
-    made = rounds_of.rounds(path, rl.schedules.linear(99), 100, 8020, 10)
-    assert estimators.mixed_rts([one.sample for one in made])[-1] == pytest.approx(89.4, abs=0.1)
 
 
 # ---------------------------------------------------------------- tracking
@@ -332,28 +323,6 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 
-# the mixed likelihood -----------------------------------------------------------------------
-
-
-def test_mixed_likelihood_of_one_run_is_equation_12():
-    sample = run(guess=EXACT + np.linspace(0, 2, 10))
-    np.testing.assert_allclose(mixed_rts([sample]), rl.rts_of_sample(sample).log_z_path, atol=1e-8)
-
-
-def test_runs_count_by_their_states():
-    """A run cut in two of unequal size and put together again is that run."""
-    sample = run(n_chains=50, n_sweeps=60, guess=EXACT + np.linspace(0, 1, BETAS.size))
-    short = run(n_chains=50, n_sweeps=20, rng=1)
-    parts = [sample.of_chains(slice(0, 10)), sample.of_chains(slice(10, 50))]
-    np.testing.assert_allclose(mixed_rts(parts), mixed_rts([sample]), atol=1e-8)
-    # and by its sweeps: the first-order equation of appendix A, with shares of all states
-    shares, found = np.array([0.75, 0.25]), mixed_rts([sample, short])
-    logits = np.array([np.log(s.prior) - s.log_z_path for s in (sample, short)]) + found
-    model = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
-    seen = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in (sample, short)])
-    np.testing.assert_allclose(shares @ model, seen.sum(axis=0) / (50 * 80), atol=1e-8)
-
-
 def test_a_beta_that_one_group_alone_has_visited_is_said():
     """log Z of all groups is finite, its jackknife is not."""
     sample = run(n_chains=2, n_sweeps=20)
@@ -361,18 +330,6 @@ def test_a_beta_that_one_group_alone_has_visited_is_said():
         estimate = transition_rts(sample, n_groups=2)
     assert np.isfinite(estimate.log_z)
     assert not estimate.converged
-
-
-def test_mixed_likelihood_joins_runs_with_different_estimates():
-    """Its gradient is zero: expected and observed occupations agree, summed over runs."""
-    samples = [run(40, 500, s, EXACT + np.linspace(0, s, 10)) for s in range(3)]
-    joined = mixed_rts(samples)
-    assert abs(joined[-1] - EXACT[-1]) < 0.1
-    total = np.zeros(10)
-    for s in samples:
-        q = s.prior * np.exp(joined - s.log_z_path - (joined - s.log_z_path).max())
-        total += s.occupation().mean(axis=(0, 1)) - q / q.sum()
-    assert np.abs(total).max() < 1e-8
 
 
 # the transition matrix ----------------------------------------------------------------------

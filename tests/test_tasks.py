@@ -83,9 +83,7 @@ def test_own_biases_of_both_layers_are_the_target_without_weights():
 
 def test_g_of_a_task_is_that_of_its_path_and_its_own_draws():
     settings = {"model": "pcd_10", "estimator": "exact_slopes", "n_draws": 2000, "seed": 3}
-    far, near, end = (
-        estimate(**settings, base="own biases", beta=b) for b in (0.5, 0.500001, 1.0)
-    )
+    far, near, end = (estimate(**settings, base="own biases", beta=b) for b in (0.5, 0.500001, 1.0))
     path = rl.GeometricPath(load_model("pcd_10"), base=load_model("pcd_10").visible_bias)
     assert far["log_z"] == pytest.approx(rl.exact(path.at(0.5)).log_z, abs=1e-6)
     assert far["mean_slope"] != near["mean_slope"]  # other draws at each beta
