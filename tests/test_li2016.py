@@ -19,7 +19,6 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmbook.training import train_gaussian
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import EnergyPath, LeakinessPath
-from rbmlib.models import GaussianRBM, LeakyRBM
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 linear = rl.schedules.linear
@@ -504,11 +503,3 @@ def test_the_bound_is_that_of_the_task_and_a_training_that_diverges_has_no_score
     assert np.isnan(run.log_z)
     assert not run.converged
     assert more == {}
-
-
-def test_models_that_tasks_name_are_of_their_kind_and_size():
-    for units in (20, 100, 500):
-        for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM)):
-            model = MODELS[f"{name} of {units} units"]()
-            assert isinstance(model, kind)
-            assert model.weights.shape == (3072, units)

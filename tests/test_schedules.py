@@ -11,7 +11,7 @@ import rbmlib as rl
 from rbmbook.schedules import gms13, varopt_by_iteration
 from rbmlib import schedules
 from rbmlib.numerics import cut
-from rbmlib.schedules.pilots import friction_coefficient, slope_variance
+from rbmlib.schedules.pilots import slope_variance
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
@@ -198,10 +198,3 @@ def test_algorithm_3_stops_rightly_only_with_its_flag_mended(cap):
     assert 1 < rounds < 1000
     wanted = rl.schedules.decelerate(fast_first, cap)
     assert mended == pytest.approx(wanted, abs=1e-4)  # its loops leave out the last step
-
-
-def test_friction_is_that_of_the_middles_of_windows():
-    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0))
-    pilot = rl.ais(path, schedules.linear(1000), 40, 1, n_recorded=21, keep_chains=True)
-    at = friction_coefficient(pilot)[0]
-    np.testing.assert_allclose(at, (pilot.betas[1:] + pilot.betas[:-1]) / 2)

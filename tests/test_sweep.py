@@ -59,12 +59,6 @@ def test_the_exit_code_tells_of_tasks_that_failed(tmp_path, monkeypatch, capsys)
     assert "ArithmeticError: too small" in capsys.readouterr().err
 
 
-def test_order_of_declaration_does_not_matter(tmp_path):
-    first, _ = run(TASKS, tmp_path, name="first")
-    second, _ = run(TASKS[::-1], tmp_path, name="second")
-    assert results(first.to_csv()) == results(second.to_csv())
-
-
 def test_second_run_computes_only_what_is_new(tmp_path):
     run(TASKS, tmp_path)
     made, summary = run([*TASKS, {"n": 7}], tmp_path)
