@@ -154,13 +154,7 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
 
 
 def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str]:
-    """Of a table of programs; shares are of the trusted answers.
-
-    Examples
-    --------
-    >>> row("NumPy", Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
-    '3 (0.62–8.5%)'
-    """
+    """Of a table of programs; shares are of the trusted answers."""
     wrong = "–"
     if score.trusted:
         low, high = (100 * end for end in share_interval(score.wrong, score.trusted))

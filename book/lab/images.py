@@ -115,8 +115,7 @@ def from_differences(coded: np.ndarray) -> np.ndarray:
 def load_course_test() -> np.ndarray:
     """The binarised MNIST test images published with the h models, uint8 (10000, 784).
 
-    Not those of `datasets.load_mnist`: they are shuffled, and a pixel is 1 with its grey level
-    / 255 as probability. The report takes its base rate from them.
+    Not those of `datasets.load_mnist`: a pixel is 1 with its grey level / 255 as probability.
     """
     from scipy.io import loadmat
 

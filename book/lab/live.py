@@ -33,12 +33,10 @@ _IPYTHON = {"In", "Out", "get_ipython", "exit", "quit", "open"}
 def checked_parameters(namespace: dict, **minimum: int) -> None:
     """Check the parameters of a chapter, in place, before anything is computed.
 
-    Every annotated name of the ``parameters`` cell must hold a value of its type; papermill's
-    forms of a value are understood (``1e3`` for a whole number). A name that papermill injected
-    but the chapter does not have is refused, except for `OF_A_MODEL`: papermill only logs it.
-
-    ``namespace`` is ``globals()``, in the cell after the parameters; ``minimum`` has the smallest
-    allowed values; whole numbers that are not named: 1, and 0 for seed.
+    Every annotated name of the ``parameters`` cell must hold a value of its type, in papermill's
+    forms too (``1e3`` for a whole number). A name that papermill injected but the chapter does not
+    have is refused, except for `OF_A_MODEL`. ``namespace`` is ``globals()``, in the next cell;
+    ``minimum`` has the smallest allowed values, of other whole numbers 1, and 0 of seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {
@@ -147,8 +145,7 @@ def live_model(
 
     ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`;
     ``data`` a file of `rbmlib.datasets.load_rows`, or "": MNIST where it fits, else none. Values of
-    the data above the threshold become 1. Raises ValueError, naming the parameter, if the model is
-    not a `BernoulliRBM` or the data do not fit it.
+    the data above the threshold become 1.
     """
     with refused_parameter("model", model):
         rbm = datasets.load_rbm(model, **how)

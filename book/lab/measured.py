@@ -1,10 +1,9 @@
 """What was measured, ready to be judged: a value with its error, from independent repeats.
 
-An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where repeats (trainings, runs
-behind an ESS, times) are so few that the wider one could decide nothing. A verdict can be false
-only if its interval misses the truth; so the expected number of false ones is at most the sum of
-the alphas, however the verdicts depend on one another. This holds for means of normal values; the
-ends of Student's interval for skewed ones miss more often (`share_of` is for zeros and ones).
+An interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` where repeats are so few that the
+wider one could decide nothing. A verdict can be false only if its interval misses the truth; so the
+expected number of false ones is at most the sum of the alphas. This holds for means of normal
+values; Student's interval for skewed ones misses more often (`share_of` is for zeros and ones).
 """
 
 from __future__ import annotations
@@ -61,8 +60,7 @@ def measured(
 ) -> Measured:
     """A value whose standard error comes from elsewhere, with its degrees of freedom.
 
-    On the scale "log", for ratios, the error is that of the logarithm. The freedom is n - 1 if the
-    error is that of n repeats, and infinite only for a known error.
+    On the scale "log", for ratios, the error is that of the logarithm.
     """
     scale = one_of("scale", scale, ("linear", "log"))
     above = 0.0 if scale == "log" else -math.inf
@@ -87,9 +85,8 @@ def mean_of(values) -> Measured:
 def share_of(flags, alpha: float = ALPHA) -> Measured:
     """Share of independent repeats in which something happened, by Agresti and Coull.
 
-    ``z**2 / 2`` repeats of either kind are added, z the half-width of an interval in standard
-    errors, of the level at which it is judged: with the mean of zeros and ones, the chance of a
-    false verdict near 0 or 1 is far above ``alpha`` (42% for 8 repeats of a chance of 0.9).
+    ``z**2 / 2`` repeats of either kind are added, z the half-width of the interval in standard
+    errors: with the plain mean, the chance of a false verdict near 0 or 1 is far above ``alpha``.
     """
     x = np.asarray(flags)
     if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
@@ -108,9 +105,8 @@ def difference(a, b) -> Measured:
 def ratio(a, b, paired: bool = False) -> Measured:
     """Mean of ``a`` over mean of ``b``, repeats of positive numbers, on the scale "log".
 
-    Unpaired, the error of the logarithm of each mean is its relative error. ``paired``: repeat i of
-    both had what is random in common (seed, training, model), and the mean of the logarithms of the
-    single ratios is taken: a geometric mean.
+    ``paired``: repeat i of both had what is random in common (seed, training, model), and the mean
+    of the logarithms of the single ratios is taken.
     """
     if paired:
         a, b = _pairs(_positive("a", a), _positive("b", b))
@@ -136,10 +132,9 @@ def rmse(errors) -> float:
 def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
 
-    Of the effective sample size, and of the variance of the log-weights (n,). Resampling cannot
-    show a weight larger than any seen, so the interval of the ESS gets too narrow as the ESS falls:
-    for 1,000 normal log-weights it covers 94% of the time at an ESS of 780, 85% at 380. That of the
-    variance covers 94% at both.
+    Resampling cannot show a weight larger than any seen, so the interval of the ESS gets too narrow
+    as the ESS falls: for 1,000 normal log-weights it covers 94% of the time at an ESS of 780, 85%
+    at 380. That of the variance covers 94% at both.
     """
     log_weights = _repeats("log_weights", log_weights)
     rng, n = np.random.default_rng(rng), log_weights.size

@@ -21,13 +21,11 @@ _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 def load_reference() -> dict[str, Any]:
     """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
 
-    All values are in nats. ``log_z`` is exact (``std_error`` 0), or joined from ``n_runs`` runs of
-    independent methods (`data/make_reference.py`), whose ``chi_squared`` about their mean has
-    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
-    of reverse annealing, with their standard errors: in expectation they bracket log Z, the upper
-    one as far as the reverse chains began at draws of the model. ``settled`` says that the value is
-    exact, or that runs of two methods or more, without a flag, agree (chance of their
-    ``chi_squared`` at least 0.001) with a standard error of at most 0.02 nats.
+    ``log_z``, in nats, is exact (``std_error`` 0), or joined from ``n_runs`` runs of independent
+    methods (`data/make_reference.py`), with the ``chi_squared`` about their mean. ``lower`` and
+    ``upper`` are means over chains of forward and of reverse annealing, with their standard errors.
+    ``settled`` says that the value is exact, or that runs of two methods or more, without a flag,
+    agree (chance of their ``chi_squared`` at least 0.001) to a standard error of at most 0.02 nats.
     """
     table = pd.read_csv(datasets.committed("reference.csv"))
     return {row.model: row for row in table.itertuples(index=False, name="Reference")}
@@ -69,12 +67,8 @@ def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[Bernoulli
 
     Hidden units are off while few visible ones are on, which are then fair coins; beyond a
     threshold all hidden units go on, and each visible one is 1 with odds e^6. States between the
-    phases are rare at every temperature, by a factor that is exponential in ``n_visible``: a
-    first-order transition. Annealing and tempering stay in the phase in which they begin, and see
-    no sign of the other.
-
-    log Z is a sum over n, the number of visible units that are on:
-    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
+    phases are rare at every temperature, by a factor that is exponential in ``n_visible``. With n
+    visible units on, ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
 
     Examples
     --------
@@ -98,9 +92,8 @@ def of_spins(weights, visible_bias, hidden_bias) -> rl.RBM:
 def tempered_log_z(mixture: GaussianMixture, base_variance: float, betas) -> np.ndarray:
     """log Z at each beta of the geometric path from N(0, base_variance I) to a mixture: (K,).
 
-    The means of the mixture differ in the first dimension only, so the other dimensions are
-    Gaussian integrals. The first is summed on a grid, which for such a density is exact to
-    rounding.
+    The means differ in the first dimension only, so the others are Gaussian integrals. The first is
+    summed on a grid, which for such a density is exact to rounding.
     """
     s2, v2 = mixture.variance, base_variance
     reach = np.abs(mixture.means[:, 0]).max() + 12 * np.sqrt(max(s2, v2))

@@ -20,11 +20,7 @@ FEWEST_SEQUENCES = 40  # different ones
 
 
 def begin(names: dict, **least: int) -> live.LiveModel | None:
-    """Check the parameters of a page, set its style, and load and describe its model.
-
-    ``names`` is ``globals()``, in the cell after the parameters; ``least`` has smallest allowed
-    values. A page without a parameter ``model`` has none.
-    """
+    """Check the parameters of a page, ``globals()``, set its style, and load its model, if any."""
     live.checked_parameters(names, **least)
     plots.use_style()
     if "model" not in names:
@@ -101,10 +97,9 @@ def one(frame: pd.DataFrame, **where) -> pd.Series:
 
 
 def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
-    """A table with one row of each: of lines of a table, of items, of a mapping, or of groups.
+    """A table of what ``row`` gives for each line of a table, item, or name and item of a mapping.
 
-    ``row`` gives a dict. It is called with a line, an item, or a name and its item; with columns
-    ``by``, blanks between, as ``row(key, ..., group)``, groups by model in the order of size.
+    With columns ``by``, blanks between, ``row(key, ..., group)``: groups by model in order of size.
 
     Examples
     --------
@@ -173,8 +168,7 @@ def over(top: Measured, bottom: Measured) -> Measured:
 def checks(sentences: Mapping[str, object]) -> None:
     """Refuse a page whose numbers do not bear its text, and say what was checked.
 
-    To each sentence a truth, or an array of them that must all hold; an empty one is refused, since
-    "all of none" holds whatever the numbers are.
+    To each sentence a truth, or an array of them that must all hold; an empty one is refused.
     """
     empty = [s for s, holds in sentences.items() if np.size(holds) == 0]
     if empty:

@@ -1,9 +1,7 @@
 """Paths beside those of `rbmlib`: from a Gaussian with the moments of states; quick given v alone.
 
-For Gaussian visible units the two usual bases can lie far away: N(b, I) is narrow, and the Gaussian
-of leakiness 1 of a trained leaky RBM can have its mean far outside the data, and a log Z thousands
-of nats above the model's. A Gaussian with the mean and the covariance of the training data, or of
-states of a chain, lies where the model should.
+For Gaussian visible units the two usual bases, N(b, I) and the Gaussian of leakiness 1, can lie far
+from the model; a Gaussian with the moments of data, or of states of a chain, lies near it.
 """
 
 from collections.abc import Callable
@@ -31,16 +29,11 @@ class GaussianBasePath(Path):
     """The geometric path from a fitted Gaussian to a model with Gaussian visible units.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
-    (`RBM.reduced`), with m and S the mean and covariance of ``states`` there. A state holds
-    z = R^-1 (u - m), S = R R', so that the base is N(0, I); the density carries log det R, and
-    log Z is that of the whole model. Transitions are elliptical slice sampling (Murray, Adams &
-    MacKay 2010) with the base as prior: exact, and with nothing to tune. In hundreds of dimensions
-    a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u after it, exact too:
-    no model has a curvature above 1 there, so one step size serves all.
-
-    Moments are those of ``states`` (n_states, n_visible), at least twice as many as hidden units.
-    ``reduced`` is ``rbm.reduced()`` where it is known: a singular value decomposition less.
-    ``model`` and ``span`` are the model on the span of its weights, and the way back.
+    (`RBM.reduced`), with m and S the mean and covariance of ``states`` (n_states, n_visible) there.
+    A state holds z = R^-1 (u - m), S = R R', so that the base is N(0, I). Transitions are
+    elliptical slice sampling (Murray, Adams & MacKay 2010) with the base as prior. In hundreds of
+    dimensions a slice moves little, and ``n_leapfrog`` adds a Hamiltonian trajectory in u: no model
+    has a curvature above 1 there, so one step size serves all.
     """
 
     joint = True
@@ -153,12 +146,9 @@ class GaussianBasePath(Path):
 class SinglePrecisionBasePath(GaussianBasePath):
     """As `GaussianBasePath`, in a third of the time with 500 hidden units.
 
-    On the axes of the fitted covariance, S = V D V', u - m = V D^1/2 z costs no product, nor does
-    the base's precision, and the model needs the fields of z alone. Slices and trajectories compute
-    these in float32; log-densities of the path, and so the weights of AIS, are in double precision.
-    The same densities of u, and transitions of the same kind. They are exact but for rounding,
-    which changes energies by some 1e-6 nats on images of CIFAR-10. Other z stand for the same u,
-    so equal seeds lead to other states.
+    On the axes of the fitted covariance, S = V D V', u - m = V D^1/2 z costs no product. Slices and
+    trajectories compute fields in float32, which changes energies by some 1e-6 nats on images of
+    CIFAR-10; log-densities of the path, and so the weights of AIS, are in double precision.
     """
 
     def _take_covariance(self, covariance) -> None:
@@ -240,14 +230,10 @@ def bracket_log_z(
 ) -> tuple[Estimate, Estimate]:  # fmt: skip
     """Anneal from the Gaussian of the model's own chains to the model, and back.
 
-    AIS bounds log Z from below, reverse AIS from above, in expectation. Both rest on the same
-    chains: mass of the model that none of them has seen is missing from both, and then the bracket
-    is too low as a whole, and likelihoods from it too high.
-
-    Chains begin at ``images``, at least ``n_chains`` rows, all of which are used; every tenth state
-    of the second half of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at
-    beta = 1 follow before annealing back: `gibbs` of a leaky RBM has another law. Slices alone mix
-    so slowly in 500 dimensions that both ends can lie too low: hence ``n_leapfrog``.
+    Both bounds rest on the same chains, which begin at ``images``: if none of them has seen some
+    mass of the model, the bracket is too low as a whole. Every tenth state of the second half of
+    ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at beta = 1 follow before
+    annealing back: `gibbs` of a leaky RBM has another law.
     """
     rng = checks.generator(rng)
     (model, span), seen = rbm.reduced(), []
@@ -270,12 +256,10 @@ def bracket_log_z(
 class GivenVisible(rl.Polyline):
     """As the geometric path that it is made of, for `rbmlib.simulated_tempering` given v alone.
 
-    With h summed out, ``log p*_k(v)`` takes a sum over hidden units at each of K betas. On an even
-    ladder ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``, so that all betas of a unit
-    cost one exponential, and their softplus one logarithm for all units.
-
-    Its base has no hidden biases, betas are even, and there are at most 900 hidden units: 2^900
-    times a field is still a number.
+    On an even ladder of K betas ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``: all
+    betas of a hidden unit cost one exponential, and their softplus one logarithm for all units. Its
+    base has no hidden biases, and there are at most 900 hidden units: 2^900 times a field is still
+    a number.
 
     Examples
     --------

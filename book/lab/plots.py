@@ -1,12 +1,9 @@
 """The book's figures: how methods look, and SVG that follows the page's theme, also on phones.
 
-`METHOD_COLOURS` gives a method the same colour in the whole book; `method` hands it to matplotlib
-with marker and line; the table of all looks is `_LOOKS`. Colours are dark enough for a white
-ground, and methods that a colour-blind reader may take for one another differ in marker and line.
-
-An output of a figure holds its SVG, with the variant for phones in the metadata of the SVG, where
-`book/_ext/figures.py` finds it. Beside it stands what is drawn, as a digest of all data, which a
-test of the stored notebooks compares; the text of an SVG differs between versions of matplotlib.
+Methods that a colour-blind reader may take for one another differ in marker and line. An output of
+a figure holds its SVG, with the variant for phones in its metadata, where `book/_ext/figures.py`
+finds it. Beside it stands a digest of the data drawn, which a test of stored notebooks compares:
+the text of an SVG differs between versions of matplotlib.
 """
 
 import base64

@@ -76,8 +76,8 @@ def earlier() -> pd.DataFrame:
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
     """``error`` against the reference set, whose own error is ``doubt``; which intervals held.
 
-    Intervals count of runs that were not flagged: of others some are widened on purpose. They are
-    those of a difference from the reference value: half-widths are added in squares.
+    Intervals count of runs that were not flagged: of others some are widened on purpose. The
+    half-width of the reference value is added in squares.
     """
     reference = load_reference()
     truth = table["model"].map({name: value.log_z for name, value in reference.items()})
@@ -95,13 +95,6 @@ def misfit(errors, bars, shared: float = 0.0) -> float:
     All errors are from one reference value, whose standard error is ``shared``: with C the
     covariance matrix of the errors, ``bars^2`` on its diagonal and ``shared^2`` everywhere, it is
     ``e C^-1 e``.
-
-    Examples
-    --------
-    >>> round(misfit([0.3, -0.1], [0.1, 0.1]), 9)
-    10.0
-    >>> round(misfit([0.2, 0.2], [0.1, 0.1], shared=0.1), 9)  # 8 / 3
-    2.666666667
     """
     errors, weights = np.asarray(errors), 1 / np.maximum(bars, 1e-9) ** 2
     pull = weights @ errors
@@ -113,8 +106,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     """One row a model, method, source and size: error, honesty, flags and seconds.
 
     ``ratio``, errors over error bars, and ``chance``, with which honest bars show as large ones,
-    are of the runs that were not flagged. ``errors`` and ``bars`` are those of all runs, in the
-    order of their seeds.
+    are of the runs that were not flagged; ``errors`` and ``bars`` those of all runs.
     """
     rows = []
     keys = ["model", "method", "source", "size"]
@@ -145,11 +137,11 @@ def effort(errors, seconds: float) -> float:
 def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
     """Of each method its longest runs on a model, whatever their errors are.
 
-    Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. Adds
-    ``holds``, whether the error bar does: that of runs of which fewer than half are flagged, if
-    honest bars show as large errors in more than one case of twenty. Adds ``effort``, and
-    ``floor``: the seconds of the longest shorter run whose errors, ``missed``, were above 0.05 nat,
-    below which no effort can be; those of the run itself if nothing shorter was tried.
+    Those of the sweep if there are any, else of earlier ones; `FEWEST` repeats or more. The error
+    bar ``holds`` if fewer than half of the runs are flagged, and honest bars show as large errors
+    in more than one case of twenty. No ``effort`` is below the ``floor``: the seconds of the
+    longest shorter run whose errors, ``missed``, were above 0.05 nat, or of the run itself if
+    nothing shorter was tried.
     """
     rows = []
     of_model = table[(table["model"] == model) & (table["n"] >= FEWEST)]
@@ -172,10 +164,9 @@ def longest(table: pd.DataFrame, model: str) -> pd.DataFrame:
 class _Draws:
     """Mean squares that may stand behind those of a few runs.
 
-    Runs are drawn with replacement, the same seeds for all methods of a sweep: where two methods
-    give the same values, as SMC does without resampling, their seconds alone decide. Of fewer runs
-    than `MANY`, which cannot say how large another may be, the mean square is drawn as its
-    expectation times chi-squared over n, the law for normal errors, once for equal values.
+    Runs are drawn with replacement, the same seeds for all methods of a sweep, so that of equal
+    values the seconds alone decide. Of fewer runs than `MANY` the mean square is drawn by the law
+    for normal errors, once for equal values.
     """
 
     def __init__(self, n_draws: int, seed: int):
@@ -209,10 +200,9 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndar
 
 
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
-    """`longest` runs that hold, by effort, with intervals and the chance to be first.
+    """`longest` runs that hold, by effort; ``low`` to ``high`` is its interval of 95%.
 
-    Adds ``low`` and ``high`` of ``effort`` (95%), and of the draws the shares in which a method is
-    ``first`` of all that hold, and ``within_two``: takes at most twice as long.
+    Of the draws, the shares in which a method is ``first``, and ``within_two`` times the first.
     """
     found = longest(table, model)
     found = found[found["holds"].astype(bool)].reset_index(drop=True)

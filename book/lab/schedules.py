@@ -17,15 +17,13 @@ def gms13(
 ) -> np.ndarray:  # fmt: skip
     """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
 
-    The steps between knots j and j + 1 are in proportion to
-    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, eta natural parameters and s moments. Where a
-    path is linear in eta the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of
-    d/dbeta log p*_beta: all that is needed of the moments.
+    The steps between knots j and j + 1 are in proportion to the root of the change of natural
+    parameters times that of moments; where a path is linear in the former, of
+    ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, m the mean of d/dbeta log p*_beta.
 
     ``n_chains`` Gibbs chains at each of ``n_knots`` even knots make ``n_sweeps`` sweeps, of which
     ``n_burn_in`` come before the means; defaults are those of Kiwaki (2015), section 7. A path with
-    bends (a `Polyline` through more models than two) is linear in eta only between its own knots,
-    and brings these.
+    bends (a `Polyline` through more models than two) brings its own knots.
     """
     bends = getattr(path, "knots", ())
     knots = bends if len(bends) > 2 else linear(n_knots - 1)
@@ -50,10 +48,9 @@ def gms13(
 def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
     """The schedule of `rbmlib.schedules.varopt` by Kiwaki's own way, a fixed-point iteration.
 
-    The library takes the first integral of eq. (9), a quadrature; here the equation itself is
-    solved, ``beta'' = -beta'^2 (log g)'(beta) / 2``, with a numerical derivative. With the last
-    curve put in on the right, ``beta'' + a(t) beta' = 0`` is linear and solved by
-    ``beta' = c exp(-int a dt)``; half a step is taken towards its solution.
+    Eq. (9) is ``beta'' = -beta'^2 (log g)'(beta) / 2``. With the last curve put in on the right,
+    ``beta'' + a(t) beta' = 0`` is linear and solved by ``beta' = c exp(-int a dt)``; half a step is
+    taken towards its solution.
     """
     grid, g = slope_variance(pilot, smoothing)
     rate = np.gradient(np.log(g), grid)

@@ -25,8 +25,7 @@ def tune_step_size(move, x, step_size: float, target: float = TARGET) -> tuple[f
     """A step size at which ``move(x, step_size)`` accepts with ``target``, and the last states.
 
     Stochastic approximation on its logarithm: step t adds ``(acceptance - target) / t^0.6``, the
-    mean over chains; the second half of the steps is averaged. What moves the chains while it
-    changes is not a sample: throw it away.
+    mean over chains; the second half of the steps is averaged.
     """
     log_step, history = np.log(step_size), []
     for t in range(1, TUNING_STEPS + 1):
@@ -62,9 +61,8 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     """The monotone logistic model of acceptance (Carlson et al. 2016, appendix E, eq. 36).
 
     Maximises the likelihood under ``slope <= 0`` and acceptance that does not rise from beta_k to
-    beta_k+1 at any step of the span; both are linear in the logits at the two ends of the span,
-    which is how they are written here, and the likelihood is concave. Of each proposal: the
-    ``index`` of its beta, its step size, and ``y``, whether it was accepted or how probably.
+    beta_k+1 at any step of the span: both are linear in the logits at the two ends of the span. Of
+    each proposal: the ``index`` of its beta, its step size, and ``y``, how probably it is accepted.
     """
     low, high = span
     index, steps, y = np.asarray(index), np.asarray(steps, float), np.asarray(y, float)
@@ -148,11 +146,10 @@ def with_steps(path: rl.DensityPath, step_sizes, step_betas=(0.0, 1.0)) -> rl.De
 def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
     """Step sizes over temperatures (Carlson et al. 2016, appendix E).
 
-    Steps that are accepted with the wanted probability (0.651 for HMC, the paper's, and 0.234 for
-    the random walk) are found at beta = 0, the largest, and at beta = 1, the smallest. Then ten
-    chains at each of ``betas``, annealed to it, try fifty steps drawn between the two, evenly on a
-    logarithmic scale, and each beta gets the step at which a monotone logistic model of what they
-    accepted accepts with that probability.
+    Steps accepted with the wanted probability (0.651 for HMC, the paper's, and 0.234 for the random
+    walk) are found at beta = 0, the largest, and at beta = 1, the smallest. Then ten chains at each
+    of ``betas`` try fifty steps between the two, and each beta gets the step that `fit_acceptance`
+    accepts with that probability.
     """
     target = WALK_TARGET if isinstance(path, Walk) else TARGET
     n = betas.size * N_CHAINS

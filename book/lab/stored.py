@@ -32,10 +32,8 @@ def is_stored(name: str) -> bool:
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
-    ``data/results/<name>.csv``; with the address of a Dask ``scheduler`` the sweep of this name is
-    run there instead, and its table and store are kept in the working directory. A table whose
-    sweep has gone is read all the same. ``attrs["provenance"]`` has the last columns of the file as
-    lists: seconds, machine, versions.
+    With the address of a Dask ``scheduler`` the sweep of this name is run there, in the working
+    directory. ``attrs["provenance"]`` has the last columns: seconds, machine, versions.
     """
     if scheduler and name in declare.names():
         sweep = book_sweep(name, folder=Path.cwd())

@@ -5,23 +5,19 @@ The gradient of the mean log-likelihood is ``E_data[v F'(eta)] - E_model[v F'(et
 weights, with eta = v W + a (`rbmlib.models`). Methods differ in the chains of the
 second term, which move n_sweeps times (Li et al. 2016, sections 3.2 and 5):
 
-* "cd" starts them at the mini-batch;
-* "pcd" where they ended at the last update;
+* "cd" starts them at the mini-batch, "pcd" where they ended at the last update;
 * "leaky" at exact draws of the model of leakiness 1, a Gaussian, and lowers the leakiness sweep
-  by sweep to the model's (Algorithm 2);
-* "mix" lowers it likewise, but starts at the mini-batch.
+  by sweep to the model's (Algorithm 2); "mix" likewise, from the mini-batch.
 
 Sweeps cost n_hidden, not n_visible numbers a unit: with v = b + W h + e, e ~ N(0, I), the next
 fields are ``eta = G h + W'b + a + W'e``, G = W'W, and W'e ~ N(0, G). Only the last v is drawn as
-such. G also tells whether the weights must be projected, and yields the draws of leakiness 1:
-there h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). So "leaky" costs hardly more than "cd".
+such. At leakiness 1 h ~ N((I - G)^-1 (W'b + a), (I - G)^-1).
 
 **Spectral steps** (Carlson et al. 2015): ``rl.train(..., method="spectral")`` by PCD, or
 ``method="spectral tempered"``, wherever `rbmbook` is imported. log Z is bounded from above by its
 tangent plus a multiple of the squared Schatten-infinity norm (largest singular value) of the change
 of the weights; the step that does best by this bound is ``rate * X#``, where ``X# = |X|_S1 U V'``
-for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular directions of a step are
-equally long, so the small ones learn as fast as the large. For biases the norm is the largest
+for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. For biases the norm is the largest
 entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after division by the root of a
 running root-mean-square gradient r, entry by entry: ``d = sqrt(floor + r)``, step ``(X / d)# / d``.
 
@@ -60,14 +56,11 @@ def train_gaussian(
     """Train a leaky or Gaussian-Bernoulli RBM, with momentum 0.9 and batches of 100.
 
     ``hidden`` is "leaky", for a `LeakyRBM` of leakiness 0.01, or "bernoulli", for a `GaussianRBM`.
-    ``method`` says how negative chains start and are annealed: "cd", "pcd", "leaky" or "mix";
-    Bernoulli hidden units have the first two. ``largest`` bounds the singular values of a leaky
-    RBM: weights are projected after each update.
-
-    Weights begin at U(0, 0.01), as in the paper: at 3072 x 500 their largest singular value is 6.2,
-    before the projection. Chains move by the published sweeps, which leave a slightly other
-    distribution invariant than that of the leaky RBM. A look records the mean square error of a
-    pixel's reconstruction from the first 1,000 rows, and the largest singular value of W.
+    ``method`` is "cd", "pcd", "leaky" or "mix"; Bernoulli hidden units have the first two.
+    ``largest`` bounds the singular values of a leaky RBM: weights, which begin at U(0, 0.01) as in
+    the paper, are projected after each update. Chains move by the published sweeps, which leave a
+    slightly other distribution invariant than that of the leaky RBM. A look records the mean square
+    error of a pixel's reconstruction, and the largest singular value of W.
     """
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
@@ -259,10 +252,7 @@ METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
 
 
 def sharp(x: np.ndarray) -> np.ndarray:
-    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s.
-
-    That of a matrix is computed from the eigenvectors of the smaller of ``x'x`` and ``x x'``.
-    """
+    """The step ``x#`` that gains most for its length: the maximum of <x, s> - |s|**2 / 2 over s."""
     x = x.astype(float)
     if x.ndim == 1:
         return np.abs(x).sum() * np.sign(x)

@@ -31,11 +31,7 @@ def judged(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """One row for each group of judged runs: how many there are, how many are wrong, and the
-    percentage of wrong runs with its 95% interval.
-
-    A contradicted run should be wrong: ``false`` counts those that were right.
-    """
+    """One row for each group of judged runs; ``false`` counts contradicted ones that were right."""
     groups = runs.groupby(by, sort=False, observed=True)
     found = groups.agg(runs=("wrong", "size"), wrong=("wrong", "sum"), false=("alarm", "sum"))
     low, high = share_interval(found["wrong"], found["runs"])

@@ -1,10 +1,8 @@
 """Estimators of Carlson et al. (2016) beside RTS: their appendix G, and their Figure 4.
 
 **Appendix G** takes q(beta) as the stationary distribution of P_jk = E[q(k | x) | beta_j], by the
-moves that were made (SD) or by the mean of q(k | x) over the states reached from beta_j (RSD); the
-moves into a beta are as many as those out of it, so that q is stationary though states remember.
-**Figure 4** draws states again from a long run, so that RTS, TS, TI and MBAR read the same
-independent states.
+moves that were made (SD) or by the mean of q(k | x) over the states reached from beta_j (RSD).
+**Figure 4** draws states again from a long run, so that all estimators read the same ones.
 """
 
 from __future__ import annotations

@@ -27,9 +27,8 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
     """Rounds of `ROUND` sweeps, one after the other, from equal guesses (section 2.4).
 
     The paper's base is normalised, so that its guesses of 1 are ``(1 - beta) log Z_1`` of ours. It
-    does not say whether the first sweeps of a round are used (``left_out``). It matters: the guess
-    of log Z rises by log c_K / c_0, and a fresh beta near 0 is a visit that the guesses do not ask
-    for. One state with q(0 | x) near 1 among N is enough to keep c_0 at 1 / N and the rise below
+    does not say whether the first sweeps of a round are used (``left_out``). It matters: one state
+    with q(0 | x) near 1 among N keeps c_0 at 1 / N, and the rise of the guess, log c_K / c_0, below
     log N, however far the guesses are off.
 
     ``column``: shares from q(beta | x) ("mixed"), or from counts with `EMPTY` added to each;
@@ -71,11 +70,5 @@ def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditi
 
 
 def distance(shares) -> float:
-    """Largest difference of a share from 1/K, in units of 1/K: below 0.1 the authors stop.
-
-    Examples
-    --------
-    >>> distance(np.array([0.5, 0.25, 0.25, 0.0]))
-    1.0
-    """
+    """Largest difference of a share from 1/K, in units of 1/K: below 0.1 the authors stop."""
     return float(np.abs(shares - 1 / shares.size).max() * shares.size)

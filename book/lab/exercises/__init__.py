@@ -1,8 +1,7 @@
 """Exercises that mark themselves: one file a lesson, and ``line`` for the library built in steps.
 
-``check = begin("ais", "ada")`` makes a model that belongs to the name, small enough that its log Z
-is added up. ``check("path_score", my_function)`` compares an answer with the truth and says what
-may be wrong; ``check.report()`` counts the marks. The questions stand in ``book/exercises``.
+``check = begin("ais", "ada")`` makes a model that belongs to the name; ``check("path_score",
+my_function)`` says what may be wrong. The questions stand in ``book/exercises``.
 """
 
 from .checker import Checker, NotYet, begin, tasks_of

@@ -1,8 +1,7 @@
 """How an answer is judged: the kinds of tasks, hints at typical mistakes, marks.
 
-A file of tasks is a table. `function` is for an answer that is a function, tried on cases; `number`
-for one that was measured; `letter` for a choice; `task` for all else. Beside a hint stands the
-wrong answer that gets it.
+`function` is for an answer that is a function, tried on cases; `number` for one that was measured;
+`letter` for a choice; `task` for all else. Beside a hint stands the wrong answer that gets it.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 **Intervals.** A task is a block of runs of one estimator on one path of one model; a run of a block
 has the seed of its own that chains give it, and blocks have seeds, pilots and draws of their own.
 
-**Verdicts.** A task is one run of one estimator on one model. Models are those of data/bench, on
-which the checks were tuned, and models of two kinds of layers with weak to strong couplings. In
-these one state of a hidden unit holds the visible units in a *planted* pattern of 20% to 95% of Z,
-to which nothing leads. A *wide* kind has more states than the check of a run adds up.
+**Verdicts.** A task is one run of one estimator on one model of data/bench, on which the checks
+were tuned, or of two kinds of layers, in which one state of a hidden unit holds the visible units
+in a *planted* pattern of 20% to 95% of Z. A *wide* kind has more states than a check adds up.
 """
 
 from __future__ import annotations

@@ -33,14 +33,7 @@ KINDS = {"pcd_20": ("pcd", 1), "cd1_20": ("cd", 1), "cd25_20": ("cd", 25)}
 
 
 def drawn_settings(draw: int) -> dict:
-    """Settings of the training number ``draw``: 4 to 20 epochs, rates and penalties that are
-    uniform on a logarithmic scale.
-
-    Examples
-    --------
-    >>> drawn_settings(1)["n_updates"] % UPDATES_AN_EPOCH
-    0
-    """
+    """Training number ``draw``: 4 to 20 epochs, rates and penalties uniform in the logarithm."""
     rng = np.random.default_rng([500, draw])
     return {
         "n_updates": UPDATES_AN_EPOCH * int(rng.integers(4, 21)),
@@ -148,8 +141,7 @@ class SlopeVariance(NamedTuple):
 def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> SlopeVariance:
     """g(beta) of a path between RBMs with few hidden units, from ``n_draws`` exact draws.
 
-    The hidden states of p_beta are enumerated, and draws from it are independent: no pilot and no
-    chain is between the theory and the number. What is left is the error of a sample variance.
+    The hidden states of p_beta are enumerated: no pilot and no chain comes between.
     """
     rng = np.random.default_rng(rng)
     rbm = path.at(beta)

@@ -1,8 +1,7 @@
 """Chapter leaky_rbm: leaky and Gaussian-Bernoulli RBMs trained on CIFAR-10 (Li et al. 2016).
 
-Several trainings of both models, on the committed 2,000 images or on all but the last 5,000 of the
-50,000 for training, by the same program and at rates found in the same way. A task names a model
-for its kind and number of hidden units: of its weights nothing is used.
+Trainings on the committed 2,000 images or on all but the last 5,000 of the 50,000. A task names a
+model for its kind and number of hidden units: of its weights nothing is used.
 """
 
 from __future__ import annotations
@@ -105,9 +104,8 @@ def _trained_for_epochs(
     """Train on the 2,000 images of the committed subset: 20 updates of 100 are an epoch.
 
     Mean log-likelihood of the first 250 of the 500 test images ("tuning") and of the others
-    ("test"): log Z by AIS ("high") and by reverse AIS ("low"), with transitions that are exact for
-    either model. A training that ends in no finite numbers has neither. ``largest`` bounds the
-    singular values of the leaky RBM. ``kernel`` is a setting of stored tasks that nobody gives.
+    ("test"): log Z by AIS ("high") and by reverse AIS ("low"). A training that ends in no finite
+    numbers has neither. ``kernel`` is a setting of stored tasks that nobody gives.
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}

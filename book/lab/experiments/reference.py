@@ -23,10 +23,7 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     """Estimate log Z by Bennett's acceptance ratio (1976) between neighbouring tempered betas.
 
     log Z_K - log Z_1 is the sum of log (Z_{k+1} / Z_k), each from the states at beta_k and beta_k+1
-    alone, by their work values d Delta, where d is the step of beta. Krause, Fischer & Igel (2020)
-    found it the best of the ways to read log Z of an RBM off parallel tempering. MBAR uses all
-    states for all ratios, and so has the smaller variance if states are independent.
-
+    alone, by their work values d Delta, where d is the step of beta (Krause, Fischer & Igel 2020).
     Standard error as of `rbmlib.mbar`: the spread over independent chains or ladders. Betas without
     states are left out: their neighbours are joined.
     """

@@ -1,16 +1,10 @@
 """Wang's report: its programs for SAMS, RTS and TAP as they are printed, and a mistake on purpose.
 
-SAMS and RTS run on the report's path. Of TAP the report prints the undamped iteration (eqs. 15 and
-16), not how it starts or stops. Its author's program, which is public beside the models, draws both
-layers uniformly from (0, 1) and ends a call at the first update after which
-
-* log Z has changed by no more than a tolerance, or
-* it has changed by exactly as much as the time before, to the last bit, or
-* a magnetisation is exactly 0 or 1, so that its entropy is computed as 0 log 0, not a number:
-  then the value before that update is returned.
-
-The second rule (in some of its versions) ends a call that runs in a cycle of two values. Which of
-the two is returned is decided by rounding: the same on one machine, not on all.
+Of TAP the report prints the undamped iteration (eqs. 15 and 16), not how it starts or stops. Its
+author's program draws both layers uniformly from (0, 1) and ends a call at the first update after
+which log Z has changed by no more than a tolerance; or by exactly as much as the time before; or a
+magnetisation is 0 or 1, so that its entropy is 0 log 0: then the value before it is returned. The
+second rule ends a call that runs in a cycle of two values, and rounding decides which it returns.
 """
 
 import math
@@ -68,9 +62,8 @@ RBM_A = {
 class PrintedPath(GeometricPath):
     """The report's path (eq. 8): RBM A has hidden units of its own, beside those of the target.
 
-    As A has no weights, its hidden units multiply the density by a number that depends on beta
-    alone. So they change neither the moves of v nor log Z of the target, only what equal guesses
-    of log Z mean: `hidden_factor` says by how much.
+    As A has no weights, they multiply the density by a number that depends on beta alone, and
+    change only what equal guesses of log Z mean.
     """
 
     def __init__(self, rbm, visible_bias, hidden_bias):
@@ -170,9 +163,8 @@ ESTIMATORS |= {"rts printed": _of_rounds(False), "rts printed, rounds anew": _of
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float, anew=False):
     """log Z - log Z_0 of one chain, the rounds that it took, and whether it stopped by itself.
 
-    The report's table III. Its c_k are begun anew in each round, without which they would add up
-    to the number of rounds; and the first round is run, though c_k = 0 is below any threshold. A
-    c_k that no double can hold is taken as the smallest that there is.
+    The report's table III, but c_k are begun anew in each round, and the first round is run, though
+    c_k = 0 is below any threshold. A c_k that no double can hold is taken as the smallest there is.
     """
     prior = np.full(betas.size, 1 / betas.size)
     v, index = path.sample_base(1, source), np.zeros(1, int)

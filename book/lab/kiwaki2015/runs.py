@@ -34,13 +34,7 @@ SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
 def papers_name(model: str) -> str:
-    """A model in the paper's words.
-
-    Examples
-    --------
-    >>> papers_name("cd25_500"), papers_name("pcd_20, rate 0.01")
-    ('CD25(500)', 'PCD(20)')
-    """
+    """A model in the paper's words: ``pcd_20, rate 0.01`` is PCD(20)."""
     kind, units = model.partition(",")[0].split("_")
     return f"{kind.upper()}({units})"
 

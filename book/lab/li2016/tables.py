@@ -112,10 +112,7 @@ def beside_print(table: pd.DataFrame, method: str) -> pd.DataFrame:
 
 
 def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
-    """Printed, by quadrature, and from stored runs with the published move and an exact one.
-
-    By quadrature, a weight is evaluated before its move, as in the stored runs, or after it.
-    """
+    """Printed; by quadrature, weights before or after a move; and stored runs by their moves."""
     (path, _, steps), paper = METHODS[method], published("leaky_table2", method=method)
 
     def of_runs(transition, steps):

@@ -1,8 +1,7 @@
 """Several trainings of leaky and Bernoulli-Gaussian RBMs: which of them count, and who is ahead.
 
-A claim about training is one about other trainings too: what counts are log-likelihoods of test
-images from trainings with seeds of their own, by both ends of log Z. The rate of each kind of
-training is the one with the highest log-likelihood of other images, by a seed that does not count.
+What counts are log-likelihoods of test images from trainings with seeds of their own, by both ends
+of log Z, at the rate with the highest log-likelihood of other images by a seed that does not count.
 """
 
 from __future__ import annotations
@@ -44,11 +43,7 @@ def best_rates(tried: pd.DataFrame) -> pd.Series:
 
 
 class Trainings:
-    """Scored trainings of both models with one number of hidden units, by model and method.
-
-    ``rates``: by model and method, that of the highest log-likelihood of the images for tuning,
-    with seed 0. The trainings with other seeds, at that rate, are those that count.
-    """
+    """Scored trainings of both models with one number of hidden units, by model and method."""
 
     def __init__(self, stored: pd.DataFrame):
         tuning = stored[["tuning_low", "tuning_high"]].mean(axis=1)

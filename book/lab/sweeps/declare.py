@@ -42,8 +42,7 @@ def names() -> dict[str, Path]:
 def read(source: str | Path, overrides: dict | None = None) -> Declared:
     """A sweep of the book by its name, or that of a file of one's own.
 
-    ``overrides`` replace settings in every grid that names them. Raises ValueError if it is no
-    declaration of a sweep; the message says where.
+    ``overrides`` replace settings in every grid that names them.
     """
     book, file = names(), Path(source)
     if str(source) in book:

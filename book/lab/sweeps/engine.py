@@ -189,8 +189,7 @@ def _n_processes(n_workers: int | None, n_tasks: int) -> int:
 def _without_interrupts():
     """Threads and processes that start inside, and what these start, never see Ctrl-C.
 
-    A terminal sends it to all processes. Those that this one started end with it; by themselves
-    each of them would print its traceback. An interrupt inside comes afterwards.
+    They end with this process; by themselves each would print its traceback.
     """
     from multiprocessing import resource_tracker
 

@@ -69,18 +69,8 @@ class Sweep:
     ``tasks`` are mappings of settings, no two alike. ``function(**task)``, which workers import by
     its name, returns a dict of plain values, the results of the row; a value named "seconds" goes
     into the provenance. In ``folder`` are the table ``<name>.csv`` and the store ``<name>.sqlite``;
-    ``store`` is another place for it: on a cluster, a local disk of the machine that runs this.
-    ``version`` and ``digest(task)``, a hash of the files that a task reads, are part of every key:
-    another version, by default the name of the function, is given when results change.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
-    ...     summary = sweep.run(n_workers=0)
-    ...     print(summary.n_finished, sweep.rows())
-    2 [{'n': 1, 'square': 1}, {'n': 2, 'square': 4}]
+    ``store`` is another place for it, on a local disk. ``version``, by default the name of the
+    function, and ``digest(task)``, a hash of the files that a task reads, are part of every key.
     """
 
     def __init__(
@@ -114,11 +104,9 @@ class Sweep:
 
         ``scheduler`` is the address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Without
         it there are ``n_workers`` processes of our own, by default as many as there are processors
-        for tasks of ``RBMLIB_NUM_THREADS`` threads (one, unless that is set); 0 is for a thread of
-        this process, which starts at once and suits a few short tasks.
-
-        Raises `StoreError` if the store cannot be used or the disk is full, RuntimeError if the
-        scheduler cannot be reached, is lost on the way, or runs other code. What is stored is kept.
+        for tasks of ``RBMLIB_NUM_THREADS`` threads; 0 is for a thread of this process. Raises
+        `StoreError` if the store cannot be used, RuntimeError if the scheduler cannot be reached,
+        is lost on the way, or runs other code. What is stored is kept.
         """
         started = time.perf_counter()
         if n_workers is not None:
@@ -181,10 +169,7 @@ class Sweep:
         return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv``, whole or not at all: settings, results, and their provenance.
-
-        Columns that were there keep their places.
-        """
+        """Write ``<name>.csv``, whole or not at all; columns that were there keep their places."""
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
         names = dict.fromkeys(name for row in rows for name in row)
@@ -232,11 +217,7 @@ def _sortable(value) -> tuple:
 
 
 def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
-    """What a table has of these tasks, by key: results, never failures.
-
-    A row whose settings are not those of its key is of no task, and an empty cell no result.
-    ValueError if this is a file of something else.
-    """
+    """Results in a table, never failures; a row is of no task unless its settings are the key's."""
     columns, rows = _content(file)
     settings = {frozenset(task) for task in tasks.values()}
     names = frozenset().union(*settings)
@@ -286,9 +267,8 @@ def _value(text: str):
 class ResultsStore(contextlib.AbstractContextManager):
     """Crash-safe results by key: one SQLite file, one process at a time.
 
-    `put` returns when its records are on the disk: a process killed at any moment loses what it had
-    not yet put, and nothing else; a finished result is never replaced. Raises `StoreError` if the
-    file is no store, is damaged, or another process uses it; it is left as it is.
+    `put` returns when its records are on the disk; a finished result is never replaced. A file that
+    is no store, is damaged, or is used by another process, is refused and left as it is.
     """
 
     def __init__(self, path):

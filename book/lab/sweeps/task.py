@@ -45,10 +45,7 @@ def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
 
 
 def checked(task: dict) -> dict:
-    """The task with every setting spelled out and of its type, in the order of the table.
-
-    Raises ValueError, naming the setting, if one is unknown, missing or wrong.
-    """
+    """The task with every setting spelled out and of its type, in the order of the table."""
     known = known_settings(task)
     for name in task:
         if name not in known:

@@ -1,11 +1,9 @@
 """The stored runs of the report's programs: a table of readings each, and what they say.
 
 A row is one reading on one model, from independent runs of one chain each: "n" of them with their
-mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tried" has all.
-
-A reading of TAP (the report's eqs. 15, 16, whose start and end are not printed) says which layer is
-updated first, where a call starts, and at which change of log Z it ends; also which order the
-printed log Z is of, and whether it is the mean of 20 calls or one call.
+mean "log_z" and "variance". RTS counts the runs that met its stopping rule; "tried" has all. A
+reading of TAP says which layer is updated first, where a call starts, at which change of log Z it
+ends, which order the printed log Z is of, and whether it is the mean of 20 calls or one call.
 """
 
 from __future__ import annotations
