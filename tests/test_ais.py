@@ -201,7 +201,6 @@ def test_chains_annealed_forward_are_resampled_by_their_weights():
 
 
 def test_chains_from_few_effective_ones_are_flagged():
-    """By the weights of the chains annealed forward; exact draws have none."""
     path = GeometricPath(rl.testsystems.random_rbm(40, 12, coupling=4.0, rng=2))
     betas = rl.schedules.linear(4)
     with pytest.warns(rl.ConvergenceWarning, match="sample size of the initial states"):
@@ -240,7 +239,6 @@ def test_given_states_are_not_changed():
 
 @pytest.mark.parametrize("scale", [1e3, 1e6])
 def test_chains_that_never_move_have_no_standard_error(scale):
-    """All end with the same weight, some tenths of a nat off: an error of 0 would be a lie."""
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM(scale * rng.normal(size=(12, 5)), rng.normal(size=12), rng.normal(size=5))
     with pytest.warns(rl.ConvergenceWarning, match="all chains have the same weight"):

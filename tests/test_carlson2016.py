@@ -89,7 +89,6 @@ def test_the_tracker_is_compared_where_ais_is_sound():
 
 
 def test_trainings_are_those_of_chains_gain_and_rate():
-    """That of the paper's chains first; looks in their order, none of the larger AIS."""
     rows = [
         {"n_chains": n, "gain": 0.2, "learning_rate": rate, "n_annealed": annealed, "look": look,
          "n_updates": 2000, "n_looks": 20}
@@ -280,7 +279,6 @@ def test_the_least_gain_is_judged_at_the_rate_of_the_paper():
 
 
 def test_the_bias_of_rts_is_that_over_all_lengths():
-    """Where it is smaller at first and alike later; AIS and RAISE have other signs."""
     lengths = (100, 300, 1000)
     noise, at_first = NOISE - NOISE.mean(), dict(zip(lengths, (2.0, 1.0, 0.3), strict=True))
     columns = {f"RTS_{k}": 0.3 + noise for k in lengths}
@@ -324,7 +322,6 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
 
 
 def test_a_beta_that_one_group_alone_has_visited_is_said():
-    """log Z of all groups is finite, its jackknife is not."""
     sample = run(n_chains=2, n_sweeps=20)
     with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
         estimate = transition_rts(sample, n_groups=2)
@@ -336,7 +333,6 @@ def test_a_beta_that_one_group_alone_has_visited_is_said():
 
 
 def test_sums_of_moves_by_hand():
-    """Each move counted in a loop: to the beta drawn, or in shares of q(k | x)."""
     sample = run(7, 40, n_blocks=1)
     drawn, shared = np.zeros((2, 10, 10))
     offsets = np.log(sample.prior) - sample.log_z_path

@@ -59,7 +59,6 @@ def test_wrong_parameters_are_refused_by_name(wrong, words):
 
 
 def test_how_to_read_a_model_is_said_without_a_parameter_for_it():
-    """Of a chapter that has a model; papermill injects what it was given."""
     given = namespace(layout="hidden_visible", names="weights=J", units="spins")
     checked_parameters(given)
     assert how_to_read(given) == {k: given[k] for k in ("layout", "names", "units")}
@@ -76,7 +75,6 @@ def test_errors_inside_name_the_parameter():
 
 @pytest.mark.statistical
 def test_bootstrap_intervals_cover():
-    """Variance of normal log-weights, and the ESS that such weights have in the long run."""
     rng, sd, n, repeats = np.random.default_rng(1), 0.5, 1000, 300
     truth = {"variance": sd**2, "ess": n * np.exp(-(sd**2))}
     covered = dict.fromkeys(truth, 0)
@@ -167,7 +165,6 @@ def refused_within_seconds(address):
 
 @pytest.mark.parametrize("ess", [100.0, 180.0])
 def test_the_interval_of_a_published_ess_holds_19_of_20_runs(ess):
-    """Of 200 chains with normal log-weights whose ESS has this median."""
     w = np.exp(np.sqrt(np.log(200 / ess)) * np.random.default_rng(1).normal(size=(4000, 200)))
     w /= w.mean(axis=1, keepdims=True)
     found = 200 / (1 + w.var(axis=1, ddof=1))

@@ -65,7 +65,6 @@ def test_tempered_log_z_against_sums_over_the_plane():
 
 
 def test_small_steps_keep_the_energy_at_every_beta():
-    """As they do only along the derivative of the density in which they are accepted."""
     path, rng = DensityPath(UNEVEN, 2.0, n_leapfrog=10), np.random.default_rng(0)
     x = rng.normal(size=(50, 2))
     errors = [path.move(x, beta, 1e-3, rng).energy_error for beta in (0.2, 0.9)]
@@ -91,7 +90,6 @@ def test_adapted_steps_meet_their_target_at_every_beta(adapted):
 
 
 def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
-    """Chains do not see each other, so a shorter run of the first ones is the same."""
     path = DensityPath(UNEVEN, 6.0)
     long, short = (
         rl.simulated_tempering(path, [0, 0.5, 1], np.zeros(3), n_chains, n_sweeps, rng=6,

@@ -146,14 +146,11 @@ def test_drawn_settings_are_within_their_ranges_and_differ():
 
 
 def test_drawn_settings_stay_what_stored_rows_were_computed_with():
-    """Their keys hold the number of the training alone."""
     drawn = [tuple(trainings.drawn_settings(k).values()) for k in (1, 2, 3)]
     assert drawn == [(2400, 0.041, 3.6e-5), (9000, 0.005, 4.2e-5), (6600, 0.0075, 8.9e-5)]
 
 
 def test_a_sweep_is_declared_without_training(monkeypatch):
-    """It is known how large such a model is."""
-
     def never(training):
         raise AssertionError("a model was trained")
 

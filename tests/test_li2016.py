@@ -182,7 +182,6 @@ def energy_moved(table, difference):
 
 
 def test_table_2_follows_the_numbers(table_2):
-    """No reading gives the print, until one does; deviations are a part of the claim."""
     printed = published("leaky_table2", method="AIS-Energy")
     energy, leaky = tables.verdicts_of_table_2(table_2, {})
     assert (energy.outcome, leaky.outcome) == (CONTRADICTED, OPEN)
@@ -358,7 +357,6 @@ def test_starts_follow_the_distances(toys):
 
 
 def test_mix_follows_shares_and_distances(monkeypatch):
-    """As they are; Mix better from both regions; CD in its place."""
     found = sections.explores(distances_of(mix=0.05))
     assert found.outcome == DEPENDS
     by_reading = {case.rsplit(", toy", 1)[0]: outcome for case, _, outcome, _ in found.parts}
@@ -390,7 +388,6 @@ def gaps_of(leaky, energy=(-9.0, -1.0, -0.5), errors=(0.01, 0.01)) -> dict:
 
 
 def test_stability_follows_the_deviations(monkeypatch):
-    """It turns on the particles on the toys; a trained model has no say in that."""
     steady, shaky = (gaps_of((0.0, 0.0, 0.0), errors=e) for e in ((0.01, 0.1), (0.1, 0.01)))
     assert [sections.stability(x).outcome for x in (steady, shaky)] == [DEPENDS, DEPENDS]
     found = [outcome for _, _, outcome, _ in sections.stability(shaky).parts]
@@ -451,7 +448,6 @@ SHORT = {"n_updates": 3, "n_sweeps": 1, "n_temperatures": 20, "learning_rate": 1
 @pytest.mark.parametrize("task", ["trained for epochs", "trained on all images"])
 @pytest.mark.parametrize(("kind", "falling"), [("leaky", True), ("gaussian", False)])
 def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, kind, falling):
-    """Of all images, stood for by those of the subset in another order."""
     parts = li2016.subset()
     if task == "trained on all images":
         parts = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}

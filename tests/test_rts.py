@@ -113,7 +113,6 @@ OWN = OwnPath(RBM, np.zeros(12))
 
 
 def test_parallel_tempering_and_paths_without_a_joint_slope_serve_too():
-    """But not where one slope has to serve all betas."""
     with pytest.raises(ValueError, match="rule is 'corrected', but the slope of a OwnPath"):
         rl.ti(OWN, BETAS, rule="corrected")
     with pytest.raises(ValueError, match=r"path is a OwnPath.*rl\.rts or rl\.ais"):
@@ -199,7 +198,6 @@ def test_a_default_call_is_not_flagged_and_right(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_plan_given_outright_has_the_same_bits(estimator):
-    """And holds what the run still remembers of a trip: in the error of adjusted log Z."""
     run = estimator(SMALL, rng=3, n_chains=20)
     again = estimator(SMALL, run.betas, 20, run.n_sweeps, 3)
     assert again.log_z == run.log_z
@@ -219,14 +217,12 @@ def test_the_plan_does_not_depend_on_threads_or_chains():
 
 
 def test_sweeps_are_as_many_as_the_trips_take():
-    """A long run with the planned betas makes as many round trips as foretold."""
     plan = planning.planned("x", MODES, None, None, generator(0), trips=40.0)
     run = rl.rts(MODES, plan.betas, 100, plan.n_sweeps, rng=5)
     assert 36 < run.details["round_trips"] < 60  # a pilot leaves trips unfinished
 
 
 def test_round_trips_of_the_pilot_are_those_under_the_prior():
-    """Both ends are hardly visited, so that it takes long to go from one to the other."""
     betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
     even, uneven = (
         planning.trip_time(SMALL, betas, r / r.sum(), generator(0)).sweeps_a_trip
@@ -291,7 +287,6 @@ def groups_of(path=PATH, betas=BETAS, n_chains=40, n_groups=4, rng=0, **options)
 
 @pytest.mark.parametrize("old", [0, 1, 4, 8, 9])
 def test_neighbour_moves_keep_the_law_of_beta(old):
-    """Compiled and plain probabilities agree, and are in detailed balance with exp(logits)."""
     rng = np.random.default_rng(old)
     offsets, delta = rng.normal(scale=2, size=10), 3.0
     logits = BETAS * delta + offsets
@@ -370,7 +365,6 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
 
 
 def test_groups_share_nothing():
-    """A group's run does not depend on the gains of the others; they fall as Tan's."""
     gains = np.tile(gain_sequence(40, 20, 0.7), (4, 1))
     np.testing.assert_allclose(
         gains[0], [*np.arange(1, 21) ** -0.7, *1 / (np.arange(1, 21) + 20**0.7)]

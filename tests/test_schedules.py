@@ -122,7 +122,6 @@ def test_decelerate_leaves_slow_schedules_alone_and_takes_mean_steps():
 
 
 def test_slopes_may_have_no_variance_at_some_betas(pilot):
-    """At one beta of the pilot all slopes are equal: the schedule only needs some variance."""
     g = np.where(np.arange(pilot.betas.size) == 7, 0.0, 1.0)
     _, found = slope_variance(with_g(pilot, g))
     assert np.all(found > 0)

@@ -49,7 +49,6 @@ def test_results_of_this_version_are_held(schedule, estimator):
 
 
 def test_a_model_file_that_changes_is_read_again(tmp_path):
-    """In one process: the key follows the file, and so does the result."""
     task = {"model": str(tmp_path / "m.npz"), "estimator": "exact"}
     found = []
     for seed in (1, 2):

@@ -116,7 +116,6 @@ class RareBits(rl.Binary):
 
 @pytest.mark.parametrize(("method", "n_sweeps"), [("cd", 2), ("pcd", 1)])
 def test_compiled_updates_are_those_of_any_two_layers(method, n_sweeps):
-    """`ContrastiveDivergence`, in NumPy, defines what `CompiledDivergence` does."""
     weights, visible, hidden = (RNG.normal(size=size) / 4 for size in ((6, 3), 6, 3))
     layers = RareBits(visible), RareBits(hidden)
     options = dict(method=method, n_sweeps=n_sweeps, n_updates=6, batch_size=5, learning_rate=RATE,
@@ -180,7 +179,6 @@ def test_a_number_that_a_monitor_gives_at_times_is_nan_at_others():
 
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):
-    """Each row is used once an epoch; the first batch starts the chains."""
     batches, original = [], loop.Learner.next_rows
     monkeypatch.setattr(
         loop.Learner, "next_rows", lambda self: batches.append(original(self)) or batches[-1]
@@ -191,7 +189,6 @@ def test_batches_go_through_the_data_without_replacement(monkeypatch):
 
 
 def test_weights_may_outgrow_their_first_grid():
-    """The fixed-point scale doubles as weights grow: the fields must follow."""
     w, b, a = reference(DOZEN, 2, "cd", 1, [30.0] * 3, 0.0, 0.0, seed=5)
     assert np.abs(w).max() > 5
     rbm = rl.train(DOZEN, 2, method="cd", n_updates=3, learning_rate=30.0, batch_size=12, rng=5).rbm
@@ -201,7 +198,6 @@ def test_weights_may_outgrow_their_first_grid():
 
 @pytest.mark.parametrize("monitor_every", [1, 50])
 def test_divergence_is_an_error_that_names_the_remedy(monitor_every):
-    """Whether it is first seen by an update or by a look at the model."""
     with pytest.raises(FloatingPointError, match="lower learning_rate"):
         rl.train(
             DATA, 3, n_updates=50, batch_size=12, learning_rate=3e38, momentum=0.99, rng=0,
@@ -243,7 +239,6 @@ def trained(data=ROWS, n_hidden=3, start=START, **options):
 
 @pytest.mark.parametrize("size", [3, 8, 29])
 def test_a_stream_of_the_same_rows_trains_to_the_same_bits(monkeypatch, size):
-    """In pieces of any size, of any type of number."""
     taken, original = [], loop.Learner.next_rows
     monkeypatch.setattr(loop.Learner, "next_rows", lambda s: taken.append(original(s)) or taken[-1])
     wanted = trained(method="cd")
@@ -272,7 +267,6 @@ def test_letters_that_are_trained_as_bits_are_told():
 
 
 def test_a_schedule_of_rates():
-    """As an array or a list; one that is constant is a number."""
     rates = np.linspace(0.5, 0.1, 12)
     found = trained(learning_rate=rates)
     assert found.settings["learning_rate"].tolist() == rates.tolist()
