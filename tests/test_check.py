@@ -188,10 +188,7 @@ def test_a_bracket_is_not_contradicted_by_what_lies_inside_it():
 
 
 def one_sharp_mode_and_a_broad_one():
-    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form.
-
-    The 60 have weights, of no account, so that they are of the same connected part.
-    """
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
     weights, bias = np.full((90, 40), 1e-9), np.zeros(90)
     weights[:30], bias[:30] = 4.0, 0.3 - 160
     ways = [math.log(math.comb(40, k)) for k in range(41)]

@@ -1,7 +1,4 @@
-"""Faults of the machine: kills at any moment, two at once, folders that cannot be written.
-
-Children are forked, so that a start takes a hundredth of a second.
-"""
+"""Faults of the machine: kills at any moment, two at once, folders that cannot be written."""
 
 import os
 import random

@@ -44,10 +44,7 @@ def states_of(v):
 
 
 def test_exponential_is_accurate():
-    """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond.
-
-    x log2(e) is rounded once (2**-24 of itself) and so is log2(e); the rest is the polynomial.
-    """
+    """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond."""
     x = np.concatenate([np.linspace(0, 86.5, 500_000), np.logspace(-30, 0, 10_000)]).astype(f32)
     out = np.empty_like(x)
     exp_negative_of_all(x, out)
@@ -137,10 +134,7 @@ def fields_of(states, weights, sparse):
 @pytest.mark.parametrize("density", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**14, 2**11, 2**9])
 def test_both_ways_to_a_field_are_exact(shape, density, largest):
-    """Sums of listed rows, and of patterns of four units, whether 16 bits hold their sums or not.
-
-    Smaller weights are added in 16 bits, by two rows, eight units or sixteen.
-    """
+    """Sums of rows, and of patterns of four units, whether 16 bits hold their sums or not."""
     rng = np.random.default_rng(3)
     q = rng.integers(-largest, largest + 1, shape)
     q[:, 0] = 0

@@ -65,10 +65,7 @@ def test_a_mode_that_every_base_loses_gets_one_of_its_own(monkeypatch, without_s
 
 
 def test_a_mode_that_all_runs_miss_is_found_by_its_bound(monkeypatch, without_paths_to_modes):
-    """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not.
-
-    No upper bound is left then; the value and the lower end of the interval are the bound.
-    """
+    """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not."""
     rbm, exact = with_idle_units(3.0, 12.0)
     bases(monkeypatch, np.full(300, 0.6), np.full(300, 0.6))
     words = "the highest lower bound, .* lies above the value by"

@@ -1,7 +1,6 @@
 """Annealing paths: what every one keeps, of which a new path is one more line of CASES; bases.
 
-Each of CASES has coordinates few enough for a table of all states: bits, or two real numbers on a
-grid. Truths are sums over that table of ``path.log_density``, which is held to the path's models.
+Truths are sums of ``path.log_density`` over a table of all states: bits, or a grid of the plane.
 """
 
 import warnings

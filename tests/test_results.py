@@ -1,7 +1,6 @@
 """Estimates: error bars against one chain left out in turn or their formula; files; what is said.
 
-The jackknife knows nothing of influences, factors or families: a bar that is a tenth too short is
-seen. Tolerances are what an expansion to first order leaves with so many chains, measured once.
+Tolerances are what an expansion to first order leaves with so many chains.
 """
 
 import dataclasses

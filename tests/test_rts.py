@@ -145,9 +145,7 @@ def test_a_random_estimate_with_an_error_of_0_is_flagged(estimator):
 
 
 def test_the_error_of_the_rule_on_three_betas():
-    """A mean slope of beta cubed: its derivative at three betas, 0.5, 1 and 1.5 from differences
-    to the second order, corrects the trapezoids; Simpson's rule has 1/4. At the lower value the
-    corrected rule would be the farther one if its ends were of the first order."""
+    """A mean slope of beta cubed: its derivative at three betas corrects the trapezoids."""
     betas = np.array([0.0, 0.5, 1.0])
     mean = betas**3
     trapezoids = 0.25 * mean[0] + 0.5 * mean[1] + 0.25 * mean[2]
@@ -161,10 +159,7 @@ def test_the_error_of_the_rule_on_three_betas():
 
 
 def test_influences_are_what_a_little_more_weight_of_a_chain_does():
-    """Of means and variances of the slope: n times their change by the share of its weight.
-
-    At a beta without states too, where both are interpolated by beta.
-    """
+    """At a beta without states too, where means and variances are interpolated by beta."""
     sums, betas = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 5)), [0.0, 0.1, 0.2, 0.7, 1.0]
     sums[..., 2], betas = 0, np.array(betas)
     slopes = Slopes(sums, betas)

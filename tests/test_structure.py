@@ -80,11 +80,7 @@ def test_imports_go_one_way(repository):
 
 
 def test_import_is_light():
-    """What is heavy and what only chapters, plots and sweeps need waits for its use.
-
-    (Where yaml is installed, numba itself imports it.) Nor is pooch imported by committed data: it
-    prints a warning in notebooks without widgets.
-    """
+    """What is heavy and what only chapters, plots and sweeps need waits for its use."""
     heavy = "pandas matplotlib jinja2 distributed sklearn pymbar tqdm pooch requests scipy.ndimage "
     heavy += "scipy.stats scipy.optimize scipy.integrate scipy.io"
     code = "import rbmlib, sys; rbmlib.datasets.load_dna(); "

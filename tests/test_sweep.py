@@ -188,7 +188,7 @@ def test_unreachable_scheduler_is_said(tmp_path):
     made = Sweep(TASKS, square, folder=tmp_path)
     with pytest.raises(RuntimeError, match=r"no Dask scheduler answers there.*start `dask sched"):
         made.run("tcp://127.0.0.1:9")
-    for address in ("nowhere", "10.0.0.5", "tcp://10.0.0.5", "tcp://10.0.0.5:x", "http://a:80"):
+    for address in ("nowhere", "10.0.0.5:1", "tcp://10.0.0.5", "tcp://10.0.0.5:x", "http://a:80"):
         with pytest.raises(ValueError, match="expected the address of a Dask scheduler"):
             made.run(address)
     for n_workers in (-1, 1.5, "two"):

@@ -37,11 +37,7 @@ def spectral(square, gradient, rms_decay=0.99):
 
 
 def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed):
-    """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008).
-
-    It reproduces the order in which the library asks its generator: weights, the key of the
-    draws, a first batch (where persistent chains begin), then batches. A batch is all the data.
-    """
+    """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008)."""
     rng = np.random.default_rng(seed)
     w = rng.normal(scale=0.01, size=(data.shape[1], n_hidden))
     p = (data.mean(axis=0) + 0.05) / 1.1
@@ -90,11 +86,7 @@ RATE = 2.0  # large, so that each update changes the draws of the next
 
 @pytest.mark.parametrize(("method", "n_sweeps", "n_updates", "options"), CASES)
 def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
-    """Probabilities are rounded to 2**-16, half of it either way in each of two phases.
-
-    That is rate * 2**-16 an update; momentum of 0.5 doubles it, and once more for what later
-    updates make of it.
-    """
+    """Rounding of probabilities moves rate * 2**-16 an update; with momentum, up to four times."""
     rates = np.broadcast_to(options.get("learning_rate", RATE), n_updates)
     momentum, decay = options.get("momentum", 0.0), options.get("weight_decay", 0.0)
     wanted = reference(DOZEN, 3, method, n_sweeps, rates, momentum, decay, seed=2)
