@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from rbmlib.numerics import logmeanexp
 from rbmlib.training import train
 from rbmlib.training.tracking import LogZTracker
 
-from .kiwaki2015 import Training, two_way_ais
+from .kiwaki2015 import trained, two_way_ais
 
 PILOT_STEPS = 1000  # of the estimators that begin with a short pilot
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
-    f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
+    f"{name}, training {k}": partial(trained, 10, 25_000, 0.02, 0.0, k, method)
     for name, method, n in (("pcd_10", "pcd", 19), ("cd1_10", "cd", 2))
     for k in range(1, n + 1)
 }
@@ -128,10 +128,7 @@ def _settled(
 def _moves(
     path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
 ):  # fmt: skip
-    """RTS, SD and RSD of many short runs: mean and variance over runs of each, by the same states.
-
-    Runs are groups of ``n_chains`` independent chains, with the same guesses of a pilot.
-    """
+    """RTS, SD and RSD of many short runs: mean and variance over runs of each, of equal states."""
     sample = _settled_sample(path, betas, seed, n_runs * n_chains, burn_in, n_sweeps)
     groups = in_groups(sample, n_chains)
     found = {"rts": [rl.rts_of_sample(one).log_z for one in groups]}
@@ -174,10 +171,7 @@ def _tracked(
     n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
     n_annealed: int = 100, n_reversed: int = 20,
 ):  # fmt: skip
-    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there.
-
-    Of ``n_chains`` those of ``n_apart`` would drive nothing: they are not run.
-    """
+    """AIS, and back, at one of the looks of a training on DNA; and what the tracker says there."""
     rates = learning_rate, final_learning_rate, warm_up
     chains = gain, n_chains - n_apart, n_sweeps
     model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]

@@ -1,14 +1,13 @@
 """Kiwaki (2015): AIS there and back and looked at on the way, exact slopes, and more trainings.
 
-Of his models with 500 hidden units he draws the number of epochs, the learning rate and the
-strength of the L2 penalty, and prints neither the ranges nor what was drawn (section 7.2). Of those
-with 20 hidden units he keeps the rate fixed, and does not print it (section 7.1).
+Of his models with 500 hidden units he draws the number of epochs, the learning rate and the L2
+penalty; of those with 20 he keeps the rate fixed. He prints none of these (sections 7.1, 7.2).
 """
 
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from rbmbook.measured import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import ais, datasets, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
-from rbmlib.models import BernoulliRBM
 from rbmlib.models.enumeration import can_enumerate, log_densities
 from rbmlib.numerics import ChainStream, expit
 from rbmlib.paths import GeometricPath
@@ -42,36 +40,23 @@ def drawn_settings(draw: int) -> dict:
     }
 
 
-class Training(NamedTuple):
-    """Settings of a training on MNIST, 100 images an update; called, it trains, in minutes."""
-
-    n_hidden: int
-    n_updates: int
-    learning_rate: float
-    weight_decay: float
-    rng: int
-    method: str = "pcd"
-    n_sweeps: int = 1
-
-    def __call__(self) -> BernoulliRBM:
-        return _trained(self)
-
-
-@lru_cache(maxsize=1)
-def _trained(training: Training) -> BernoulliRBM:
-    """Kept: all tasks on a model follow each other."""
-    images = datasets.load_mnist().train
-    settings = training._asdict() | {"monitor_every": training.n_updates}
-    return train(images, **settings).rbm
+@lru_cache(maxsize=1)  # all tasks on a model follow each other
+def trained(n_hidden, n_updates, learning_rate, weight_decay, rng, method="pcd", n_sweeps=1):
+    """A model trained on MNIST, 100 images an update, in minutes."""
+    return train(
+        datasets.load_mnist().train, n_hidden, method=method, n_sweeps=n_sweeps,
+        n_updates=n_updates, learning_rate=learning_rate, weight_decay=weight_decay, rng=rng,
+        monitor_every=n_updates,
+    ).rbm  # fmt: skip
 
 
 MODELS |= {
-    f"pcd_500, training {k}": Training(500, **drawn_settings(k), rng=k)
+    f"pcd_500, training {k}": partial(trained, 500, **drawn_settings(k), rng=k)
     for k in range(1, N_DRAWN + 1)
 }
-MODELS["pcd_20, rate 0.002"] = Training(20, 250_000, 0.002, 0.0, 0)  # that of pcd_20 is 0.02
+MODELS["pcd_20, rate 0.002"] = partial(trained, 20, 250_000, 0.002, 0.0, 0)  # of pcd_20: 0.02
 MODELS |= {
-    f"{name}, rate {rate}, training {k}": Training(20, 250_000, rate, 0.0, k, *kind)
+    f"{name}, rate {rate}, training {k}": partial(trained, 20, 250_000, rate, 0.0, k, *kind)
     for name, kind in KINDS.items()
     for rate in RATES_AGAIN
     for k in range(1, N_AGAIN + 1)
@@ -86,10 +71,7 @@ def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0)
 @lru_cache(maxsize=2)
 def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
     """AIS with bootstrap intervals; and chains back along the same betas, from exact samples of
-    the target where it has them, else from its own chains, resampled and moved 1,000 sweeps.
-
-    Kept: tasks whose schedules turn out the same, as with a cap that does not bind, share a run.
-    """
+    the target where it has them, else from its own chains. Equal schedules share a run."""
     betas = np.frombuffer(packed)
     forward = ais(path, betas, n_chains, seed, n_recorded=2)
     more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
