@@ -25,10 +25,6 @@ class Provenance(dict):
         return self
 
 
-def is_stored(name: str) -> bool:
-    return (datasets.committed("reference.csv").parent / "results" / f"{name}.csv").is_file()
-
-
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now, with a line on where it comes from.
 
@@ -62,10 +58,7 @@ def _seeds(seeds: pd.Series) -> str:
 
 
 def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
-    """What a frozen program has measured for a claim, by case, against what the claim allows.
-
-    The table has an effect, its interval, the level of this, and the region: at least, at most.
-    """
+    """What a frozen program has measured for a claim, by case, against what the claim allows."""
     table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
     found = {}
     for row in table[table["claim"] == claim].itertuples():
@@ -100,10 +93,7 @@ def kept_verdict(name: str, claim: str) -> Verdict:
 
 
 def recomputed(table, **where):
-    """One stored row computed again, here and now: a table of stored and live numbers.
-
-    ``where`` names settings that only one row has, such as ``model="pcd_20", seed=2014``.
-    """
+    """The stored row with these settings computed again: a table of stored and live numbers."""
     rows = table.loc[(table[list(where)] == pd.Series(where)).all(axis=1)].to_dict("records")
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} rows have {where}: expected one")

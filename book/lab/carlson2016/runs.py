@@ -9,7 +9,8 @@ from .. import measured
 from ..measured import Measured, rmse
 from ..models import load_reference
 from ..page import number, pick
-from ..stored import is_stored, stored_results
+from ..stored import stored_results
+from ..sweeps.declare import RESULTS
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = {"rts": "RTS", "rts_from_rounds": "RTS", "ais": "AIS", "raise": "RAISE"}
@@ -30,7 +31,8 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
 
     ``steps`` are sweeps of a chain, or betas of an annealing; ``begun``: of `READINGS` or `PILOT`.
     """
-    tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
+    there = [name for name in names.split() if (RESULTS / f"{name}.csv").is_file()]
+    tables = [stored_results(name, scheduler) for name in there]
     frame = pd.concat(tables, ignore_index=True)
     frame["method"] = frame["estimator"].map(METHODS)
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
@@ -100,10 +102,7 @@ def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
 
 
 def growth(curve: pd.DataFrame, least: int) -> Measured:
-    """By how much the RMSE of RTS grows from K = ``least`` to the largest K.
-
-    By a line of log RMSE against log K through all points, each of ``n`` independent estimates.
-    """
+    """By how much the RMSE of RTS grows from K = ``least`` on, by a line through all logarithms."""
     curve = curve.loc[least:]
     x = np.log(curve.index.to_numpy(dtype=float))
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum() * np.ptp(x)
@@ -113,10 +112,7 @@ def growth(curve: pd.DataFrame, least: int) -> Measured:
 
 
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
-    """Root mean squared errors of the runs of each task, by model and estimator.
-
-    ``runs``: of the estimator "moves", and of "exact" for models not in the reference set.
-    """
+    """Root mean squared errors of the runs of each task "moves", by model and estimator."""
     known = {model: reference.log_z for model, reference in load_reference().items()}
     known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
     found = {}
