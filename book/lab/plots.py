@@ -82,12 +82,7 @@ def use_style() -> None:
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
-    """Colour, line, label (the name, unless given) and marker of a method, schedule or base.
-
-    ``markers=False`` is for a curve of many points.
-    """
-    if name not in _LOOKS:
-        raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")
+    """Colour, line, label (the name, unless given) and marker of a method, schedule or base."""
     colour, marker, line = _LOOKS[name]
     look = {"color": colour, "linestyle": line, "label": label or name}
     return look | ({"marker": marker, "markersize": 5} if markers and marker else {})
@@ -112,11 +107,7 @@ def bundle(figure: Figure, include=None, exclude=None) -> dict:
 
 
 def drawn(figure: Figure) -> str:
-    """A digest of the data of all lines, bars, dots and images, in the order they are drawn.
-
-    Numbers count to a millionth of the largest of their artist, and a zero has no sign, so that
-    rounding does not.
-    """
+    """A digest of the data of all artists, to a millionth of the largest number of each."""
     made = hashlib.sha256()
     for ax in figure.axes:
         for artist in (*ax.lines, *ax.collections, *ax.patches, *ax.images):
@@ -157,10 +148,7 @@ def _as_pictures(figure: Figure) -> None:
 
 
 def tall(figure: Figure) -> bool:
-    """Lay a figure out for a phone: panels one below the other. False if it is narrow already.
-
-    Panels of images stay as they are, and so do figures of very many panels.
-    """
+    """Lay a figure out for a phone: panels one below the other. False if it stays as it is."""
     panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     width, height = figure.get_size_inches()
     images = any(ax.images and not ax.axison for ax in panels)
