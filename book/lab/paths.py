@@ -74,8 +74,10 @@ class GaussianBasePath(Path):
         return -half, log_density(self.model, self._place(v)) + self._log_det + half
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
-        beta = np.broadcast_to(beta, len(v))
-        v = self._slice(v, beta, rng)
+        beta, other = np.broadcast_to(beta, len(v)), rng.standard_normal(v.shape)
+        log_ratio = self._on_ellipse(v, other)
+        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(v), rng)
+        v = np.cos(angle)[:, None] * v + np.sin(angle)[:, None] * other
         return self._trajectory(v, beta[:, None], rng) if self.n_leapfrog else v
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
@@ -107,12 +109,6 @@ class GaussianBasePath(Path):
             return beta * gradient(self.model, u) - (1 - beta) * ((u - self.mean) @ self._precision)
 
         return log_p, slope
-
-    def _slice(self, z, beta, rng) -> np.ndarray:
-        other = rng.standard_normal(z.shape)
-        log_ratio = self._on_ellipse(z, other)
-        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(z), rng)
-        return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 
     def _on_ellipse(self, x, y) -> Callable:
         """log p*(u) - log N(z; 0, I) at z = cos(angle) x + sin(angle) y, up to a constant.
