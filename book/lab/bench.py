@@ -132,9 +132,6 @@ def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-# what a page shows of answers ---------------------------------------------------------------
-
-
 def _tables(files: dict[str, str]) -> dict[str, Path]:
     return {name: datasets.committed(f"bench/answers_{end}.csv") for name, end in files.items()}
 

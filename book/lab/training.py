@@ -129,8 +129,6 @@ class GaussianLearner(loop.Learner):
         self.step(rate, (weights, (batch - chains).mean(axis=0), (up - down).mean(axis=0)))
         self._project()
 
-    # the negative chains -----------------------------------------------------------------------
-
     def _mean(self, eta, c: float | None = None) -> np.ndarray:
         """F'(eta): the mean of h given v."""
         if not self.leaky:
@@ -187,8 +185,6 @@ class GaussianLearner(loop.Learner):
         half = solve_triangular(root, pull.astype(float), lower=True)
         draws = half[:, None] + self.rng.standard_normal((len(pull), self.settings["batch_size"]))
         return solve_triangular(root, draws, lower=True, trans=1).T
-
-    # what is seen ------------------------------------------------------------------------------
 
     def rbm(self) -> LeakyRBM | GaussianRBM:
         if not self.leaky:

@@ -31,8 +31,7 @@ class NotYet(Exception):
 class Task(NamedTuple):
     """A question that can be marked: its judge raises `NotYet` or returns nothing.
 
-    ``why`` is printed after a right answer. Without points a task is optional. ``held_to(own)``
-    are the cases of `function`, or the right number and wrong ones by their hints.
+    ``held_to(own)`` are the cases of `function`, or the right number and wrong ones by their hints.
     """
 
     kind: str
@@ -110,9 +109,6 @@ class Checker:
         print(f"{self.own.name}, {self.lesson}: {sum(self.marks.values())} of {most} points")
 
 
-# ------------------------------------------------------------------ what belongs to one student
-
-
 class Own:
     """Models, bases and random numbers of a student; the same name has the same ones forever."""
 
@@ -159,9 +155,6 @@ class Own:
         return int(self.number(purpose, low, high, 0))
 
 
-# ------------------------------------------------------------------ kinds of tasks
-
-
 def task(kind: str, points: int):
     """Decorator of a judge."""
     return lambda judge: Task(kind, points, judge.__doc__, judge)
@@ -179,10 +172,7 @@ def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **ot
 
 
 def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
-    """Decorator of a function that returns the right number and, by their hints, wrong ones.
-
-    An answer may be off by ``within``, or by this share of the right number.
-    """
+    """Decorator of a function that returns the right number and, by their hints, wrong ones."""
 
     def register(truth):
         def judge(answer, own):
@@ -269,9 +259,6 @@ def _alike(one: np.ndarray, other: np.ndarray) -> bool:
     one, other = (np.concatenate([x, x[:, i] * x[:, j]], axis=1) for x in (one, other))
     error = np.sqrt(one.var(axis=0) / len(one) + other.var(axis=0) / len(other))
     return bool(np.all(abs(one.mean(axis=0) - other.mean(axis=0)) <= 5 * error + 1e-9))
-
-
-# ------------------------------------------------------------------ what judges are made of
 
 
 def require(condition, hint: str) -> None:

@@ -99,10 +99,7 @@ def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
 
 @lru_cache(maxsize=1)
 def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> TemperedSample:
-    """Chains from both ends, with the estimates of log Z of one pilot a block.
-
-    Kept: estimators read the same states, whatever the order of the tasks.
-    """
+    """Chains from both ends; kept, since estimators read the same states."""
     betas = np.frombuffer(packed)
     source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
     first, begun = short_start(path, betas, source, n_chains)

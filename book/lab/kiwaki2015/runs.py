@@ -172,10 +172,7 @@ def printed_ess(model: str, label: str) -> float:
 
 
 def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
-    """A printed table, ours below each row: log Z (nats), less its reference, and ESS of 1,000.
-
-    References come first. A base that no model was run from has no row.
-    """
+    """A printed table, ours below each row: log Z (nats), less its reference, and ESS of 1,000."""
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
     known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}

@@ -55,8 +55,8 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
     """How far chains of a trained model are from where they settle after ``n_sweeps``, by start.
 
-    Chains settle in 60 sweeps from the images. Starts: the Gaussian of leakiness 1, N(0, I),
-    and one of the images, at the model's leakiness ("cd") or while it falls from 1 ("mix").
+    Starts: the Gaussian of leakiness 1, N(0, I), and one of the images, at the model's leakiness
+    ("cd") or while it falls from 1 ("mix").
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))

@@ -124,9 +124,6 @@ def read_overrides(texts: list[str]) -> dict:
     return found
 
 
-# words for messages -------------------------------------------------------------------------
-
-
 @contextlib.contextmanager
 def named(where: str):
     """Errors inside say where they come from."""

@@ -125,9 +125,6 @@ def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[l
         yield found
 
 
-# clusters -----------------------------------------------------------------------------------
-
-
 def check_scheduler(address: str) -> None:
     """ValueError if it is no address; RuntimeError if nothing answers there."""
     parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)

@@ -213,9 +213,6 @@ def _sortable(value) -> tuple:
     return (2, value) if isinstance(value, str) else (1, value)
 
 
-# tables -------------------------------------------------------------------------------------
-
-
 def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
     """Results in a table, never failures; a row is of no task unless its settings are the key's."""
     columns, rows = _content(file)
@@ -259,9 +256,6 @@ def _value(text: str):
         if type(value) in (int, float) and str(value) == text:
             return value
     return text
-
-
-# the store -----------------------------------------------------------------------------------
 
 
 class ResultsStore(contextlib.AbstractContextManager):

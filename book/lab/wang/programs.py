@@ -117,10 +117,7 @@ def said(row) -> str:
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
-    """One verdict of a row of a printed table over all readings of one model.
-
-    A reading of which no run stopped decides nothing.
-    """
+    """One verdict of a row of a printed table over all readings of one model."""
     cases: dict[str, Verdict] = {}
     for row in readings.to_dict("records"):
         if row["n"] >= FEWEST:
@@ -173,8 +170,6 @@ def mean_error(row) -> ms.Measured:
     return ours._replace(value=ours.value - known.log_z, std_error=error)
 
 
-# calls of TAP --------------------------------------------------------------------------------
-
 ORDERS = {2: "TAP2", 3: "TAP3"}
 SETTINGS = ["update", "begin", "tolerance"]
 FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}  # reading
@@ -212,9 +207,9 @@ def in_cycle(found: pd.DataFrame) -> bool:
 
 
 def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]:
-    """Of twenty calls in a cycle: how many at its upper end, mean and variance nearest to a mean.
+    """Of twenty calls that end at either end of a cycle by rounding: the split nearest to a mean.
 
-    Rounding picks the end, so that any number of the twenty may be at the upper one.
+    The number at the upper end, mean and variance.
     """
     low, high = found["cycle_low"].mean(), found["cycle_high"].mean()
     upper = int(np.clip(round(PRINTED_RUNS * (value - low) / (high - low)), 0, PRINTED_RUNS))
