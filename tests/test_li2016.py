@@ -448,10 +448,10 @@ SHORT = {"n_updates": 3, "n_sweeps": 1, "n_temperatures": 20, "learning_rate": 1
 @pytest.mark.parametrize("task", ["trained for epochs", "trained on all images"])
 @pytest.mark.parametrize(("kind", "falling"), [("leaky", True), ("gaussian", False)])
 def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, kind, falling):
-    parts = li2016.subset()
+    parts = li2016.cifar10_parts()
     if task == "trained on all images":
         parts = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}
-        monkeypatch.setattr(li2016, "all_images", lambda: parts)
+        monkeypatch.setattr(li2016, "cifar10_parts", {True: parts}.get)
     run, more = ESTIMATORS[task](MODELS[f"{kind} of 20 units"](), 2, falling=falling, **SHORT)
     again = train_gaussian(
         parts["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
@@ -471,7 +471,7 @@ def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, ki
 
 
 def test_the_committed_images_are_split_into_2000_and_250_and_250():
-    images, scale, there = li2016.subset(), cifar10_scale(), load_cifar10()
+    images, scale, there = li2016.cifar10_parts(), cifar10_scale(), load_cifar10()
     np.testing.assert_array_equal(images["train"], scale(there.train))
     held_out = np.concatenate([images["tuning"], images["test"]])
     np.testing.assert_array_equal(held_out, scale(there.test))
@@ -484,7 +484,7 @@ def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
     whole = SimpleNamespace(train=number[:50_000], test=number[50_000:])
     monkeypatch.setattr(li2016, "load_cifar10", lambda full: whole)
     monkeypatch.setattr(li2016, "cifar10_scale", lambda: lambda rows: rows)
-    images = li2016.all_images.__wrapped__()
+    images = li2016.cifar10_parts.__wrapped__(full=True)
     assert {name: (x[0, 0], x[-1, 0], len(x)) for name, x in images.items()} == {
         "train": (0, 44_999, 45_000), "tuning": (45_000, 45_999, 1_000),
         "test": (50_000, 59_999, 10_000),

@@ -58,20 +58,14 @@ MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no wei
 }
 
 
-@lru_cache(maxsize=1)
-def subset() -> dict[str, np.ndarray]:
-    """Standardised images of the committed subset: to "train" on, for "tuning" and to "test"."""
-    images, scale = load_cifar10(), cifar10_scale()
-    tuning, test = np.split(scale(images.test).astype(float), [N_TUNING])
-    return {"train": scale(images.train), "tuning": tuning, "test": test}
-
-
-@lru_cache(maxsize=1)
-def all_images() -> dict[str, np.ndarray]:
-    """Of the whole CIFAR-10: 45,000 images, the 1,000 after them, and all 10,000 for tests."""
-    images, scale = load_cifar10(full=True), cifar10_scale()
-    train, later = np.split(images.train, [N_TRAIN])
-    tuning, test = (scale(part).astype(float) for part in (later[:N_TUNING_OF_ALL], images.test))
+@lru_cache(maxsize=2)
+def cifar10_parts(full: bool = False) -> dict[str, np.ndarray]:
+    """Standardised, to "train" on, for "tuning" and to "test"; of the committed subset, or all."""
+    found, scale = load_cifar10(full=full), cifar10_scale()
+    train, held_out = found.train, np.split(found.test, [N_TUNING])
+    if full:
+        train, held_out = train[:N_TRAIN], (train[N_TRAIN:][:N_TUNING_OF_ALL], found.test)
+    tuning, test = (scale(part).astype(float) for part in held_out)
     return {"train": scale(train), "tuning": tuning, "test": test}
 
 
@@ -89,8 +83,8 @@ def _both_sides(
     """AIS, and reverse AIS from chains begun at images of the committed subset."""
     started = time.thread_time()
     below, above = bracket_log_z(
-        rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
-        n_sweeps=fit_sweeps, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
+        rbm, cifar10_parts()["train"][:fit_chains], n_chains=n_chains, n_sweeps=fit_sweeps,
+        n_temperatures=n_temperatures, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
     return replace(below, seconds=time.thread_time() - started), reverse_columns(above)
 
@@ -109,10 +103,10 @@ def _trained_for_epochs(
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
-    return _scored(rbm, seed, subset(), learning_rate, falling, training, bracket)
+    return _scored(rbm, seed, cifar10_parts(), learning_rate, falling, training, bracket)
 
 
-def _at_size(images, epoch: int):
+def _at_size(full: bool, epoch: int):
     def trained(
         rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
         n_updates: int = epoch, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
@@ -121,13 +115,13 @@ def _at_size(images, epoch: int):
         training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates}
         bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
         bracket["single_precision"] = True
-        return _scored(rbm, seed, images(), learning_rate, falling, training, bracket)
+        return _scored(rbm, seed, cifar10_parts(full), learning_rate, falling, training, bracket)
 
     return trained
 
 
-ESTIMATORS["trained at size"] = _at_size(subset, 400)
-ESTIMATORS["trained on all images"] = _at_size(lambda: all_images(), 450)
+ESTIMATORS["trained at size"] = _at_size(False, 400)
+ESTIMATORS["trained on all images"] = _at_size(True, 450)
 
 
 def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: dict):
