@@ -39,8 +39,6 @@ class Answer(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Of one family, or of all."""
-
     models: int
     answers: int
     trusted: int

@@ -126,7 +126,6 @@ class LiveModel(NamedTuple):
     is_mnist: bool  # the rows are the images of MNIST
 
     def sentence(self) -> str:
-        """What is estimated and from which base, for the first output of a chapter."""
         rbm = self.rbm
         units = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
         if self.reference is None:  # what the file of a reader does not say
@@ -191,7 +190,6 @@ class LiveRows(NamedTuple):
     words: str  # what the few are
 
     def sentence(self) -> str:
-        """For the first output of a chapter."""
         return (
             f"The live training run is on {self.words} ({self.few.shape[1]} columns); "
             f"{len(self.validation)} other rows are for validation."

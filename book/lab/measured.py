@@ -77,7 +77,6 @@ def exactly(value: float) -> Measured:
 
 
 def mean_of(values) -> Measured:
-    """Mean of independent repeats."""
     x = _repeats("values", values)
     return Measured(float(x.mean()), float(x.std(ddof=1) / math.sqrt(len(x))), len(x) - 1, len(x))
 

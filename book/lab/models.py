@@ -46,7 +46,6 @@ def datasheet() -> pd.DataFrame:
 
 
 def _training(name: str) -> tuple[str, str, int | None]:
-    """Data set, method and number of updates, from the record of a committed model."""
     if name in datasets.register.PUBLISHED_RBMS:
         return "MNIST", _PUBLISHED.get(name, "training not recorded"), None
     records = datasets.committed("models/models.json").read_text(encoding="utf-8")

@@ -90,11 +90,9 @@ class GaussianBasePath(Path):
         return np.where((np.log(level) < -error)[:, None], self._back(place), z)
 
     def _place(self, z) -> np.ndarray:
-        """Where trajectories move: u."""
         return self.mean + z @ self._root.T
 
     def _back(self, u) -> np.ndarray:
-        """z of u."""
         return np.linalg.solve(self._root, (u - self.mean).T).T
 
     def _tempered(self, beta) -> tuple[Callable, Callable]:

@@ -89,7 +89,6 @@ def method(name: str, label: str | None = None, markers: bool = True) -> dict[st
 
 
 def truth(ax, value: float, label: str = "exact") -> None:
-    """The exact value as a dashed black line across the axes."""
     ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 

@@ -174,7 +174,6 @@ class _Draws:
         self.shared: dict = {}
 
     def means(self, errors, source: str) -> np.ndarray:
-        """Mean squares (n_draws,) of ``errors`` (n,)."""
         squares, n = np.square(errors), len(errors)
         if n >= MANY:
             chosen = self.rng.integers(n, size=(self.n_draws, n))

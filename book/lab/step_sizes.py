@@ -45,7 +45,6 @@ class AcceptanceModel(NamedTuple):
     log_likelihood: float
 
     def probability(self, step_size) -> np.ndarray:
-        """Acceptance at each beta (K,)."""
         return expit(self.intercept + self.slope * step_size)
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:

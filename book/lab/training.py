@@ -146,7 +146,6 @@ class GaussianLearner(loop.Learner):
         return self.rng.standard_normal(shape, np.float32)
 
     def _leakiness(self) -> np.ndarray:
-        """Of each sweep."""
         n, method = self.settings["n_sweeps"], self.settings["method"]
         target = self.settings.get("leakiness", 1.0)
         if method in ("leaky", "mix"):
@@ -154,7 +153,6 @@ class GaussianLearner(loop.Learner):
         return np.full(n, target)
 
     def _negative(self, batch, eta) -> np.ndarray:
-        """States v of the chains after their sweeps."""
         method = self.settings["method"]
         if method == "pcd":
             if self.chains is None:

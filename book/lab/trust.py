@@ -41,7 +41,6 @@ def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def cost(runs: pd.DataFrame) -> pd.DataFrame:
-    """Median and largest time of the check, in % of that of the run, for runs of 1 s or more."""
     long = runs[(runs["run_seconds"] >= 1) & ~runs["method"].str.startswith("log_z")]
     share = 100 * long["check_seconds"] / long["run_seconds"]
     groups = share.groupby(long["method"], sort=False)
@@ -49,7 +48,6 @@ def cost(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def cells(blocks: pd.DataFrame) -> pd.DataFrame:
-    """Blocks of runs added up, one row for each cell, in the order in which they are stored."""
     counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
     return blocks.groupby(["path", "model", "method"], sort=False)[counts_of].sum()
 
@@ -67,15 +65,7 @@ def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def holm(p_values, level: float = 0.01) -> np.ndarray:
-    """Which of many tests reject by Holm's rule: the chance of any false one is ``level`` at most.
-
-    Examples
-    --------
-    >>> holm([0.004, 0.9, 0.006, 0.003]).tolist()
-    [False, False, False, False]
-    >>> holm([0.004, 0.9, 0.003, 0.0001]).tolist()
-    [True, False, True, True]
-    """
+    """Which of many tests reject by Holm's rule: the chance of any false one is ``level``."""
     flat = np.ravel(p_values)
     order = np.argsort(flat)
     held = np.cumsum(flat[order] > level / (flat.size - np.arange(flat.size))) > 0

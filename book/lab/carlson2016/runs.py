@@ -55,7 +55,6 @@ def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
 
 
 def span(errors) -> str:
-    """The least and the largest of errors of runs, and their number."""
     if not errors.size:
         return "not run"
     most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
@@ -88,7 +87,6 @@ def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
-    """Ratio of two RMSEs of so many independent estimates."""
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
 

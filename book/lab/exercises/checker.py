@@ -50,7 +50,6 @@ def tasks_of(lesson: str) -> dict[str, Task]:
 
 
 def begin(lesson: str, name: str) -> Checker:
-    """The checker of a lesson, for one student."""
     checker = Checker(lesson, name)
     print("Try each answer as often as you like: the last try counts.")
     return checker
@@ -93,7 +92,6 @@ class Checker:
         return None
 
     def __call__(self, name: str, answer) -> None:
-        """Mark an answer and print what was found."""
         hint = self.judge(name, answer)
         found = self.tasks[name]
         self.marks[name] = found.points if hint is None else 0
@@ -102,7 +100,6 @@ class Checker:
         print(f"{name}: right ({points}){why}" if hint is None else f"{name}: not yet: {hint}")
 
     def report(self) -> None:
-        """Print the marks, a line a task, and their sum."""
         for name, points in self.marks.items():
             print(f"{name:24} {points} of {self.tasks[name].points}")
         most = sum(t.points for t in self.tasks.values())
@@ -118,7 +115,6 @@ class Own:
         self.name = name.strip()
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """A generator of its own for each purpose."""
         text = f"{self.name.casefold()}/{purpose}".encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
@@ -144,7 +140,6 @@ class Own:
         return np.array([rl.exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
 
     def some_states(self, n: int, units: int = N_VISIBLE) -> np.ndarray:
-        """Random rows of zeros and ones."""
         return self.rng("states").integers(0, 2, (n, units)).astype(float)
 
     def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
@@ -156,7 +151,6 @@ class Own:
 
 
 def task(kind: str, points: int):
-    """Decorator of a judge."""
     return lambda judge: Task(kind, points, judge.__doc__, judge)
 
 
@@ -262,7 +256,6 @@ def _alike(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def require(condition, hint: str) -> None:
-    """Refuse the answer with a hint unless the condition holds."""
     if not condition:
         raise NotYet(hint)
 

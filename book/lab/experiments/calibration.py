@@ -69,9 +69,6 @@ def truth(path) -> float:
     return target.log_z if known else rl.exact(target).log_z
 
 
-# runs of a block, many at once where chains are independent ------------------------------------
-
-
 class Run(NamedTuple):
     estimate: Estimate
     n_values: float  # independent values behind the error bar
@@ -201,8 +198,6 @@ def holds(run: Run, level: float, value: float) -> bool:
     middle = run.estimate.log_z
     return bool(middle - ratio * (middle - low) <= value <= middle + ratio * (high - middle))
 
-
-# verdicts -----------------------------------------------------------------------------------
 
 # What a task names instead of a model: the family and the seed say which it is.
 MODELS["of a family"] = lambda: None

@@ -36,7 +36,6 @@ def _rts_from_rounds(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
     conditional: str = "joint",
 ):  # fmt: skip
-    """RTS from the paper's rounds, the first sweeps of each left out."""
     how = {"left_out": round_burn_in, "conditional": conditional}
     quick = GivenVisible(path) if conditional == "marginal" else path
     run, made = rts_from_rounds(quick, betas, n_chains, n_sweeps, seed, **how)
@@ -46,7 +45,6 @@ def _rts_from_rounds(
 
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
-    """RTS, and the round trips of its chains with their standard error."""
     run = rl.rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
     trips = run.states.round_trips
     error = trips.std(ddof=1) / np.sqrt(trips.size)
@@ -117,7 +115,6 @@ def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, 
 def _settled(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
 ):  # fmt: skip
-    """RTS from chains that have moved under the same prior of beta for ``burn_in`` sweeps."""
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
     given = path, betas, seed, n_chains, burn_in, n_sweeps
     run = rl.rts_of_sample(_settled_sample(*given, prior=weights, record_every=n_sweeps))

@@ -27,8 +27,6 @@ from rbmlib.results import Check, Estimate, finished
 from rbmlib.sampling import simulated_tempering
 from rbmlib.sampling.compiled import LOOPS
 
-# SAMS and RTS --------------------------------------------------------------------------------
-
 ADDED = 5  # "a small value such as 5", added to the count of each pixel (report, section IV.D)
 
 
@@ -181,8 +179,6 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
             return log_z[-1], done, True
     return log_z[-1], most, False
 
-
-# TAP -----------------------------------------------------------------------------------------
 
 ENDS = ("all updates were done", "tolerance", "the change repeats", "0 log 0")  # stored by number
 LONGEST = 8  # cycle that is looked for

@@ -69,7 +69,6 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
 
 
 def _grids(content) -> list[dict]:
-    """The values of each setting in each grid."""
     if not isinstance(content, dict):
         raise ValueError(f"it is {shown(content)}: {FORM}")
     if unknown := {*content} - {*KEYS}:
@@ -81,7 +80,6 @@ def _grids(content) -> list[dict]:
 
 
 def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
-    """Grids with these settings where they are named."""
     known = {str(name) for grid in grids for name in grid}
     for name in overrides:
         if name not in known:
@@ -92,7 +90,6 @@ def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
 
 
 def _values(name: str, value) -> list | range:
-    """What the value of a setting stands for."""
     if isinstance(value, dict):
         whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
         if not whole or not 1 <= value["count"] <= MAX_TASKS:

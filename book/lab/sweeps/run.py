@@ -135,7 +135,6 @@ class Sweep:
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
 
     def todo(self) -> list[dict]:
-        """Tasks of which neither the store nor the table has a result."""
         return list(self._todo(self._known()).values())
 
     def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
@@ -236,7 +235,6 @@ def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
 
 
 def _content(file: Path) -> tuple[list[str], list[dict]]:
-    """Names of the columns, and rows."""
     if not file.is_file():
         return [], []
     try:

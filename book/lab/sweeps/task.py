@@ -76,7 +76,6 @@ def _of_type(name: str, value: Any, kind: type):
 
 
 def estimates(tasks, **where) -> Sweep:
-    """A `Sweep` of log Z of models."""
     version = f"rbmlib results {RESULTS_VERSION}"
     whole = []
     for number, task in enumerate(tasks, 1):

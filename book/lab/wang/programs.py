@@ -112,7 +112,6 @@ def judged(name: str, method: str, row) -> Verdict:
 
 
 def said(row) -> str:
-    """Mean with its error, and variance."""
     return f"{with_error(*mean(row)[:2])} with variance {number(row['variance'])}"
 
 
