@@ -27,10 +27,8 @@ HIDDEN_BASE = BernoulliRBM(
 def hopfield_rbm(n_visible, n_hidden, *, strength=2.5, spread=0.4, rng=None) -> BernoulliRBM:
     """Random patterns of unequal depth, each a pair of modes, one pattern a hidden unit.
 
-    In units s, t in {-1, 1} the weights are ``strength_j pattern_ij / sqrt(n_visible)``, with
-    strengths evenly from ``strength (1 - spread)`` to ``strength (1 + spread)``. Chains choose
-    their mode early on, so that a few end in the deepest with large weights: runs that miss it have
-    the highest effective sample size.
+    In units s, t in {-1, 1} the weights are ``strength_j pattern_ij / sqrt(n_visible)``. Chains
+    choose their mode early on: runs that miss the deepest have the highest effective sample size.
     """
     patterns = 2.0 * np.random.default_rng(rng).integers(0, 2, (n_visible, n_hidden)) - 1
     depths = strength * np.linspace(1 - spread, 1 + spread, n_hidden)

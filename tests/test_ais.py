@@ -56,11 +56,7 @@ def test_plain_means_are_bounds_by_many_standard_errors(direction, bound, n_step
 @pytest.mark.always
 @pytest.mark.statistical
 def test_on_the_fly_quantities_are_those_of_p_beta():
-    """log Z_beta, mean and variance of the slope and an expectation, at every recorded beta.
-
-    30 runs of 1,000 chains against enumeration, in standard errors over runs. A ratio of
-    weighted means is biased by 1 / ESS < 1e-3 of its variance: a tenth of a standard error.
-    """
+    """Over 30 runs: the bias of a ratio of weighted means is a tenth of a standard error."""
     path, rows, wanted = GeometricPath(SMALL), [], []
     for seed in range(30):
         run = rl.ais(path, np.linspace(0, 1, 61), 1000, seed, n_recorded=6, slopes=True)
@@ -130,11 +126,7 @@ def test_a_generator_goes_on_and_no_seed_is_another_each_time():
 @pytest.mark.statistical
 @pytest.mark.parametrize(("run", "sign"), [(rl.ais, 1), (rl.reverse_ais, -1)])
 def test_rounding_of_weights_is_corrected(run, sign, monkeypatch):
-    """With weights on a grid of 15 values both directions are still unbiased for the model.
-
-    The kernels sample a model some tenths of a nat away; importance steps at the ends mend it:
-    forward as chains leave, in reverse as they enter.
-    """
+    """The kernels sample a model some tenths of a nat away; importance steps mend it."""
     monkeypatch.setattr(layers, "MAX_ENTRY", 7)
     monkeypatch.setattr(seam, "COARSEST", np.inf)
     monkeypatch.setattr(seam, "COARSEST_SLOPES", np.inf)
@@ -188,10 +180,7 @@ def test_chains_forward_and_back_draw_apart(name, monkeypatch):
 
 @pytest.mark.statistical
 def test_chains_annealed_forward_are_resampled_by_their_weights():
-    """No burn-in mends what few steps leave: without the weights the mean is 1.04 to 1.4.
-
-    Resampled chains repeat each other, so the error is judged over 30 independent runs.
-    """
+    """Without the weights the mean is 1.04 to 1.4; chains repeat each other, so over 30 runs."""
     path, betas, means = quiet_path(SMALL, None), rl.schedules.linear(3), []
     for seed in range(30):
         run = quiet(rl.reverse_ais, path, betas, 6000, seed, start="chains", n_burn_in=0)
@@ -201,7 +190,6 @@ def test_chains_annealed_forward_are_resampled_by_their_weights():
 
 
 def test_chains_from_few_effective_ones_are_flagged():
-    """By the weights of the chains annealed forward; exact draws have none."""
     path = GeometricPath(rl.testsystems.random_rbm(40, 12, coupling=4.0, rng=2))
     betas = rl.schedules.linear(4)
     with pytest.warns(rl.ConvergenceWarning, match="sample size of the initial states"):
@@ -240,7 +228,6 @@ def test_given_states_are_not_changed():
 
 @pytest.mark.parametrize("scale", [1e3, 1e6])
 def test_chains_that_never_move_have_no_standard_error(scale):
-    """All end with the same weight, some tenths of a nat off: an error of 0 would be a lie."""
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM(scale * rng.normal(size=(12, 5)), rng.normal(size=12), rng.normal(size=5))
     with pytest.warns(rl.ConvergenceWarning, match="all chains have the same weight"):

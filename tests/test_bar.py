@@ -66,7 +66,6 @@ def test_equal_to_pymbar(n_states, empty, width):
 
 
 def test_nodes_stand_for_the_samples():
-    """Sums over Chebyshev nodes are sums over samples, for all that MBAR adds up."""
     rng, betas = np.random.default_rng(2), np.linspace(0, 1, 30)
     delta = gaussian_slopes(betas, 1500, 12.0)
     grid = float_sums.grid(delta, 1.0)
@@ -174,7 +173,6 @@ def test_error_of_independent_values_unequal_in_number():
 
 
 def test_error_of_families_left_out():
-    """Each forward chain goes with its descendants, whose mean stands for the reverse process."""
     rng = np.random.default_rng(5)
     w = rng.normal(-0.6, 1.1, 300)
     ancestors = np.sort(rng.choice(300, 300, p=np.exp(w) / np.exp(w).sum()))
@@ -204,7 +202,6 @@ def test_ancestors_without_forward_value_count_with_their_descendants():
 
 @pytest.mark.parametrize("start", ["exact", "chains"])
 def test_a_run_is_what_the_equation_says_of_its_values(start):
-    """Its forward run, its root, its bar of families, and an interval wider above."""
     path, betas, n = quiet_path(SMALL, None), rl.schedules.linear(3), 400
     run = quiet(rl.bar, path, betas, n, 2, start=start, n_burn_in=0)
     forward = quiet(rl.ais, path, betas, n, 2)
@@ -279,7 +276,6 @@ def test_intervals_of_converged_runs_cover_patterns_of_unequal_depth():
     ("n_chains", "n_steps", "needed", "least"), [(100, 200, 80, False), (250, 1000, 100, True)]
 )
 def test_runs_need_a_hundred_ancestors_or_most_of_few(n_chains, n_steps, needed, least):
-    """Chains that descend from a few overlap well with these; that proves nothing."""
     run = quiet(rl.bar, UNEQUAL, rl.schedules.linear(n_steps), n_chains, 0, start="chains")
     assert run.ess > 10
     assert run.details["overlap"] > n_chains
@@ -298,7 +294,6 @@ def ladders():
 
 
 def test_is_mbar_of_each_pair_of_neighbours(ladders):
-    """With two betas MBAR is BAR: another equation, another solver, the same influences."""
     delta, at = ladders.delta[20:].ravel(), ladders.temperature[20:].ravel().astype(int)
     wanted, influences = 0.0, np.zeros(delta.size)
     for k in range(5):

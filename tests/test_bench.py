@@ -147,7 +147,6 @@ def test_the_command_prints_a_row_a_family(tmp_path, capsys):
 
 
 def test_what_is_committed_answers_every_model(repository):
-    """And has the seconds of each; the held-out part is judged by its own index."""
     tables, models = bench.committed()
     held, of_held = bench.held_out()
     shown = [(table, models) for table in tables.values()]

@@ -10,10 +10,10 @@ from helpers_tempering import BETAS, EXACT, PATH, run
 import rbmlib as rl
 from rbmbook import measured as ms
 from rbmbook import stored
-from rbmbook.carlson2016 import estimators, judged, runs
+from rbmbook.carlson2016 import judged, runs
 from rbmbook.carlson2016 import rounds as rounds_of
 from rbmbook.carlson2016 import small as sm
-from rbmbook.carlson2016.estimators import mixed_rts, transition_rts, transition_sums
+from rbmbook.carlson2016.estimators import transition_rts, transition_sums
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib.estimators.rts import EMPTY, updated
 
@@ -68,15 +68,6 @@ def test_sweeps_left_out_bring_far_guesses_nearer():
     assert abs(off[10][-1]) < off[0][-1] / 2
 
 
-def test_steps_over_a_flat_likelihood_are_bounded():
-    """Ten rounds of which hardly a state is at some betas: an unbounded step ends at -16,000."""
-    path = rl.GeometricPath(
-        rl.load_rbm("pcd_10"), base=rl.base_rate(rl.datasets.load_mnist().train)
-    )
-    made = rounds_of.rounds(path, rl.schedules.linear(99), 100, 8020, 10)
-    assert estimators.mixed_rts([one.sample for one in made])[-1] == pytest.approx(89.4, abs=0.1)
-
-
 # ---------------------------------------------------------------- tracking
 
 
@@ -98,7 +89,6 @@ def test_the_tracker_is_compared_where_ais_is_sound():
 
 
 def test_trainings_are_those_of_chains_gain_and_rate():
-    """That of the paper's chains first; looks in their order, none of the larger AIS."""
     rows = [
         {"n_chains": n, "gain": 0.2, "learning_rate": rate, "n_annealed": annealed, "look": look,
          "n_updates": 2000, "n_looks": 20}
@@ -288,7 +278,6 @@ def test_the_least_gain_is_judged_at_the_rate_of_the_paper():
 
 
 def test_the_bias_of_rts_is_that_over_all_lengths():
-    """Where it is smaller at first and alike later; AIS and RAISE have other signs."""
     lengths = (100, 300, 1000)
     noise, at_first = NOISE - NOISE.mean(), dict(zip(lengths, (2.0, 1.0, 0.3), strict=True))
     columns = {f"RTS_{k}": 0.3 + noise for k in lengths}
@@ -331,30 +320,7 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 
-# the mixed likelihood -----------------------------------------------------------------------
-
-
-def test_mixed_likelihood_of_one_run_is_equation_12():
-    sample = run(guess=EXACT + np.linspace(0, 2, 10))
-    np.testing.assert_allclose(mixed_rts([sample]), rl.rts_of_sample(sample).log_z_path, atol=1e-8)
-
-
-def test_runs_count_by_their_states():
-    """A run cut in two of unequal size and put together again is that run."""
-    sample = run(n_chains=50, n_sweeps=60, guess=EXACT + np.linspace(0, 1, BETAS.size))
-    short = run(n_chains=50, n_sweeps=20, rng=1)
-    parts = [sample.of_chains(slice(0, 10)), sample.of_chains(slice(10, 50))]
-    np.testing.assert_allclose(mixed_rts(parts), mixed_rts([sample]), atol=1e-8)
-    # and by its sweeps: the first-order equation of appendix A, with shares of all states
-    shares, found = np.array([0.75, 0.25]), mixed_rts([sample, short])
-    logits = np.array([np.log(s.prior) - s.log_z_path for s in (sample, short)]) + found
-    model = np.exp(logits - np.logaddexp.reduce(logits, axis=1)[:, None])
-    seen = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in (sample, short)])
-    np.testing.assert_allclose(shares @ model, seen.sum(axis=0) / (50 * 80), atol=1e-8)
-
-
 def test_a_beta_that_one_group_alone_has_visited_is_said():
-    """log Z of all groups is finite, its jackknife is not."""
     sample = run(n_chains=2, n_sweeps=20)
     with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
         estimate = transition_rts(sample, n_groups=2)
@@ -362,23 +328,10 @@ def test_a_beta_that_one_group_alone_has_visited_is_said():
     assert not estimate.converged
 
 
-def test_mixed_likelihood_joins_runs_with_different_estimates():
-    """Its gradient is zero: expected and observed occupations agree, summed over runs."""
-    samples = [run(40, 500, s, EXACT + np.linspace(0, s, 10)) for s in range(3)]
-    joined = mixed_rts(samples)
-    assert abs(joined[-1] - EXACT[-1]) < 0.1
-    total = np.zeros(10)
-    for s in samples:
-        q = s.prior * np.exp(joined - s.log_z_path - (joined - s.log_z_path).max())
-        total += s.occupation().mean(axis=(0, 1)) - q / q.sum()
-    assert np.abs(total).max() < 1e-8
-
-
 # the transition matrix ----------------------------------------------------------------------
 
 
 def test_sums_of_moves_by_hand():
-    """Each move counted in a loop: to the beta drawn, or in shares of q(k | x)."""
     sample = run(7, 40, n_blocks=1)
     drawn, shared = np.zeros((2, 10, 10))
     offsets = np.log(sample.prior) - sample.log_z_path

@@ -105,7 +105,6 @@ def small_parameters(chapter) -> dict:
 
 @pytest.mark.parametrize("chapter", at_night(checks_a_source))
 def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files):
-    """In a kernel that has run others: nbval and `make book` see each on a fresh one."""
     given = small_parameters(chapter) | own_model(chapter, own_files)
     code, place = code_and_place(chapter)
     injected = "\n".join(f"{name} = {value!r}" for name, value in given.items())
@@ -116,7 +115,6 @@ def test_chapter_runs_with_other_parameters(chapter, tmp_path, kernel, own_files
 
 
 def test_a_chapter_runs_by_the_command_line(tmp_path, own_files):
-    """That of the README, with the parameters as YAML."""
     chapter, target = BOOK / "learn/01_start.ipynb", tmp_path / "out.ipynb"
     given = small_parameters(chapter) | own_model(chapter, own_files)
     done = subprocess.run(
@@ -157,7 +155,6 @@ def kernel():
 
 
 def test_parameters_are_checked_before_anything_is_computed(chapter):
-    """By the first call after the parameters, which is given every name there is."""
     code, place = code_and_place(chapter)
     first_cells = "\n".join(code[place + 1 : place + 1 + SET_UP])
     statements = ast.parse(re.sub(r"(?m)^%.*$", "", first_cells)).body
@@ -173,7 +170,6 @@ HIDDEN = {"run", "check"}
 
 @pytest.mark.parametrize("name", LESSONS)
 def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
-    """It can be retyped: it runs in an empty notebook, without `rbmbook`."""
     path = chapter_called(name)
     monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
     namespace: dict = {"__name__": "__main__"}

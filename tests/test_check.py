@@ -117,7 +117,6 @@ def test_a_second_base_of_few_effective_chains_verifies_nothing(monkeypatch):
 
 @pytest.mark.parametrize("seen", [{"outside": 0.2}, {"error": 0.1}, {"lost": 0.2}])
 def test_a_second_base_that_finds_more_or_loses_much_verifies_nothing(monkeypatch, seen):
-    """Or whose chains are too few to see a tenth of Z outside the sum."""
     found = checking.Summed.of
     monkeypatch.setattr(checking.Summed, "of", lambda *given: found(*given)._replace(**seen))
     assert rl.check(rl.GeometricPath(WIDE), made(log_z_of(WIDE))).verdict == "consistent"
@@ -189,10 +188,7 @@ def test_a_bracket_is_not_contradicted_by_what_lies_inside_it():
 
 
 def one_sharp_mode_and_a_broad_one():
-    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form.
-
-    The 60 have weights, of no account, so that they are of the same connected part.
-    """
+    """30 visible units that 40 hidden ones hold together, and 60 more: log Z in closed form."""
     weights, bias = np.full((90, 40), 1e-9), np.zeros(90)
     weights[:30], bias[:30] = 4.0, 0.3 - 160
     ways = [math.log(math.comb(40, k)) for k in range(41)]
@@ -202,7 +198,6 @@ def one_sharp_mode_and_a_broad_one():
 
 
 def test_a_mean_field_bound_contradicts_where_a_sum_is_of_one_mode():
-    """It has settled, on some thousand states of 2^40; the rest is spread over all others."""
     rbm, log_z = one_sharp_mode_and_a_broad_one()
     path = rl.GeometricPath(rbm, np.r_[np.full(30, 4.0), np.zeros(60)])
     with pytest.warns(rl.ConvergenceWarning, match="a mean-field bound lies above this value by 2"):
@@ -260,7 +255,6 @@ def test_what_local_masses_surely_exceed_is_without_the_largest_weight():
 
 
 def test_local_masses_of_a_mode_are_a_part_of_z():
-    """Of the heavier of two modes: those states of which most units are on."""
     share = (NARROW.exact_samples(200_000, rng=0).mean(axis=1) > 0.5).mean()
     runs = [local_masses(NARROW, rng=seed, n_modes=1) for seed in range(100)]
     values = np.exp([run.log_z - LOG_Z for run in runs])

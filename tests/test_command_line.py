@@ -101,7 +101,6 @@ def test_data_of_real_units(tmp_path):
 
 
 def test_data_of_spins(tmp_path):
-    """Of -1 and 1 or of 0 and 1, which the call refuses: it cannot tell them from intensities."""
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2, (50, 20))
     spins = rl.RBM(rl.Spin(np.zeros(20)), rl.Spin(np.zeros(8)), rng.normal(0, 0.3, (20, 8)))
@@ -145,7 +144,6 @@ def test_names_layout_and_units_are_options(arrays):
 
 
 def test_json_is_one_object_and_equals_the_saved_estimate(saved, model, tmp_path):
-    """In JSON's numbers alone, and never written over the model."""
     target, before = tmp_path / "estimate.json", Path(saved).read_bytes()
     for more in ((), ("--estimate", "--steps", "20")):  # an earlier estimate may be replaced
         done = run("logz", saved, "--json", "--save", str(target), *more)
@@ -219,8 +217,6 @@ def test_data_lists_the_models():
      (MemoryError("Unable to allocate 8 GiB"), 2, "error: not enough memory: Unable to allo")],
 )  # fmt: skip
 def test_an_interrupt_and_too_little_memory_are_one_line(saved, monkeypatch, error, code, words):
-    """Of exit code 130 the one, as a shell has it."""
-
     def fails(*_, **__):
         raise error
 
@@ -243,8 +239,6 @@ def test_the_number_of_threads_is_handed_on(saved, monkeypatch):
 
 
 def test_compiling_is_told_once(saved, monkeypatch):
-    """By loops that no cache knows; without any, nothing is said."""
-
     def compiling(*arguments, **options):
         for value in (1, 1.0):
             numba.njit(lambda x: x + 1)(value)

@@ -9,7 +9,6 @@ from rbmbook.carlson2016.small import first_blocks
 from rbmbook.models import tempered_log_z
 from rbmbook.step_sizes import adapt_step_sizes
 from rbmlib import DensityPath
-from rbmlib.estimators.ti import correction, quadrature
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import ChainStream
 
@@ -66,7 +65,6 @@ def test_tempered_log_z_against_sums_over_the_plane():
 
 
 def test_small_steps_keep_the_energy_at_every_beta():
-    """As they do only along the derivative of the density in which they are accepted."""
     path, rng = DensityPath(UNEVEN, 2.0, n_leapfrog=10), np.random.default_rng(0)
     x = rng.normal(size=(50, 2))
     errors = [path.move(x, beta, 1e-3, rng).energy_error for beta in (0.2, 0.9)]
@@ -92,7 +90,6 @@ def test_adapted_steps_meet_their_target_at_every_beta(adapted):
 
 
 def test_part_of_a_sample_is_the_sample_of_fewer_chains_and_sweeps():
-    """Chains do not see each other, so a shorter run of the first ones is the same."""
     path = DensityPath(UNEVEN, 6.0)
     long, short = (
         rl.simulated_tempering(path, [0, 0.5, 1], np.zeros(3), n_chains, n_sweeps, rng=6,
@@ -113,19 +110,3 @@ def test_the_two_gaussians_lie_on_the_first_axis():
     wanted = np.zeros((2, 4))
     wanted[:, 0] = -3, 3
     np.testing.assert_array_equal(rl.testsystems.two_gaussians(4, distance=6.0).means, wanted)
-
-
-def slopes(betas):
-    """Mean and variance of the slope at each beta, by differences of the exact log Z."""
-    h = 1e-3 * betas + 1e-6
-    low, middle, high = (tempered_log_z(MIXTURE, 30.0, b) for b in (betas - h, betas, betas + h))
-    return (high - low) / (2 * h), (high - 2 * middle + low) / h**2
-
-
-def test_errors_of_rules_fall_with_the_power_of_the_rule():
-    ladders = [rl.schedules.linear(k) ** 2 for k in (100, 200)]
-    means, variances = zip(*map(slopes, ladders), strict=True)
-    for name, times in (("riemann", 2), ("trapezoid", 4)):
-        rule = [quadrature(b, name) @ m - LOG_Z for b, m in zip(ladders, means, strict=True)]
-        assert rule[0] / rule[1] == pytest.approx(times, rel=0.1)
-    assert abs(rule[1] + correction(ladders[1]) @ variances[1]) < abs(rule[1]) / 10

@@ -252,7 +252,6 @@ def written(x) -> bytes:
 
 
 def test_a_published_model_is_that_of_its_arrays():
-    """By the formula of the paper, a site at a time."""
     rbm, letters = ww_model(), load_ww().letters[::40]
     assert repr(rbm) == "RBM(Potts(651, q=21), DoubleReLU(100))"
     w, fields = rbm.weights.reshape(31, 21, 100), rbm.visible.bias.reshape(31, 21)

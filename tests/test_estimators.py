@@ -57,7 +57,6 @@ ADAPTIVE = "rts", "sams", "wang_landau"
     ("name", "shape"), [*((name, NARROW) for name in RUNS), *((name, WIDE) for name in ADAPTIVE)]
 )
 def test_same_seed_same_bits_on_any_number_of_threads(name, shape):
-    """And another seed others, and NumPy's global state is left alone."""
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     runs = [on_threads(n, RUNS[name], path_of(*shape), s) for s, n in ((7, 1), (7, 2), (8, 1))]
     one, two, other = map(numbers, runs)
@@ -70,7 +69,6 @@ def test_same_seed_same_bits_on_any_number_of_threads(name, shape):
 
 @pytest.mark.parametrize("name", sorted(RUNS.keys() - {"wang_landau"}))
 def test_a_base_that_is_the_target_is_exact_and_not_flagged(name):
-    """Chains of Wang-Landau change log Z as they visit."""
     rbm = rl.BernoulliRBM(np.zeros((6, 3)), np.ones(6), np.zeros(3))
     run = RUNS[name](rl.GeometricPath(rbm, np.ones(6)), 0)
     assert run.log_z == pytest.approx(rl.exact(rbm).log_z, abs=1e-9)
@@ -80,7 +78,6 @@ def test_a_base_that_is_the_target_is_exact_and_not_flagged(name):
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_largest_log_scale_is_only_added(name):
-    """An absurd one left nothing of log Z."""
     one, two = (RUNS[name](path_of(log_scale=c), 0) for c in (0.0, 1e7))
     assert two.log_z - 1e7 == pytest.approx(one.log_z, abs=1e-6)
     if one.converged and two.converged:
@@ -139,7 +136,6 @@ def test_the_same_random_numbers_are_refused():
 
 
 def test_estimates_of_different_models_are_not_joined_nor_checked_by_each_other():
-    """Of one size, and so near each other that their values agree."""
     base = rl.testsystems.random_rbm(6, 4, rng=0)
     models = [base, base.with_(visible=rl.Binary(base.visible_bias + 0.003))]
     paths = [rl.GeometricPath(model, np.zeros(6)) for model in models]
@@ -210,7 +206,6 @@ def test_figures_show_the_run_and_the_bracket():
 
 
 def test_groups_are_compared_on_both_sides():
-    """Each comparison fails by chance as often as one of three standard errors does."""
     rbm = rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0)
     run = quiet(rl.sams, rl.GeometricPath(rbm), rl.schedules.linear(5), 20, 400, 0, n_groups=10)
     (halves,) = (check for check in run.checks if check.name.startswith("halves"))

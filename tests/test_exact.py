@@ -39,7 +39,6 @@ def make(n_visible, n_hidden, seed=1, spread=1.5, log_scale=0.0):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("log_scale", [0.0, 3.25])
 def test_log_z_is_the_sum_over_all_pairs(shape, log_scale):
-    """Also for fewer visible than hidden units, for more than one block of states, on threads."""
     rbm = make(*shape, log_scale=log_scale)
     estimate = rl.exact(rbm)
     assert estimate.log_z == pytest.approx(log_sum(rbm_table(rbm)), abs=1e-11)
@@ -88,7 +87,6 @@ def test_log_z_in_closed_form(rbm, log_z):
 
 @pytest.mark.parametrize("kinds", [(rl.Spin, rl.Spin), (rl.Binary, rl.Spin), (rl.Spin, rl.Binary)])
 def test_spins_are_summed_as_bits_are(kinds):
-    """Against the sum term by term, of more states than a block has."""
     visible, hidden = (
         kind(make(20, 12).visible_bias[:n]) for kind, n in zip(kinds, (20, 12), strict=True)
     )

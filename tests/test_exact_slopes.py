@@ -125,13 +125,13 @@ def test_looks_on_the_way_end_at_the_whole_run():
 
 
 def test_a_model_that_a_task_trains_is_that_of_its_settings():
-    training = trainings.Training(5, 30, 0.04, 1e-3, 3)
+    found = trainings.trained(5, 30, 0.04, 1e-3, 3)
     images = rl.datasets.load_mnist().train
     same = rl.train(
         images, n_hidden=5, method="pcd", n_updates=30, learning_rate=0.04, weight_decay=1e-3,
         rng=3,
     )  # fmt: skip
-    np.testing.assert_array_equal(training().weights, same.rbm.weights)
+    np.testing.assert_array_equal(found.weights, same.rbm.weights)
 
 
 def test_drawn_settings_are_within_their_ranges_and_differ():
@@ -146,18 +146,15 @@ def test_drawn_settings_are_within_their_ranges_and_differ():
 
 
 def test_drawn_settings_stay_what_stored_rows_were_computed_with():
-    """Their keys hold the number of the training alone."""
     drawn = [tuple(trainings.drawn_settings(k).values()) for k in (1, 2, 3)]
     assert drawn == [(2400, 0.041, 3.6e-5), (9000, 0.005, 4.2e-5), (6600, 0.0075, 8.9e-5)]
 
 
 def test_a_sweep_is_declared_without_training(monkeypatch):
-    """It is known how large such a model is."""
-
-    def never(training):
+    def never(*_, **__):
         raise AssertionError("a model was trained")
 
-    monkeypatch.setattr(trainings, "_trained", never)
+    monkeypatch.setattr(trainings, "train", never)
     assert book_sweep("varopt_trainings").tasks
     with pytest.raises(AssertionError, match="was trained"):
         load_model("pcd_500, training 1")

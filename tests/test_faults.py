@@ -1,7 +1,4 @@
-"""Faults of the machine: kills at any moment, two at once, folders that cannot be written.
-
-Children are forked, so that a start takes a hundredth of a second.
-"""
+"""Faults of the machine: kills at any moment, two at once, folders that cannot be written."""
 
 import os
 import random
@@ -75,7 +72,6 @@ def undisturbed(tmp_path_factory):
 
 
 def test_kills_lose_nothing(tmp_path, undisturbed):
-    """What was stored before a kill is there after it, and the table is the same to the byte."""
     wanted, seconds = undisturbed
     source, before, kills = random.Random(1), 0, 0
     folder, number = tmp_path / "0", 0
@@ -106,7 +102,6 @@ def stored(folder: Path) -> int:
 
 
 def test_two_processes_on_one_store(tmp_path, undisturbed):
-    """One works, the other is refused in words, whoever came first; nothing is done twice."""
     for trial in range(5):
         folder = tmp_path / str(trial)
         folder.mkdir()
@@ -117,7 +112,6 @@ def test_two_processes_on_one_store(tmp_path, undisturbed):
 
 @pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME", "RBMLIB_DATA", "TMPDIR"])
 def test_a_home_or_cache_that_cannot_be_written(variable):
-    """Where a folder is no folder: what needs none works, what needs it says which it is."""
     done = subprocess.run(
         [sys.executable, "-m", "rbmlib", "data"], capture_output=True, text=True, timeout=300,
         env=os.environ | {variable: "/dev/null/nowhere"},

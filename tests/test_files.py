@@ -188,13 +188,3 @@ def test_tables_of_others_are_not_written_over(here, capsys):
     assert Path("s.csv").read_text() == foreign
     Path("s.csv").write_text(table.replace(",seconds,", ",hours,"))
     assert "no column seconds" in refused(capsys, "run", "s.yaml", "--dry-run")
-
-
-def test_sweeps_that_cannot_be_are_refused(here, capsys):
-    Path("s.yaml").write_text("results:\n" + SWEEP)
-    said = refused(capsys, "run", "s.yaml", "--dry-run")
-    assert "s.yaml: it has the keys ['results']: expected" in said
-    Path("zero.npz").symlink_to("/dev/zero")
-    Path("s.yaml").write_text('grids: [{model: "zero.npz", estimator: exact}]')
-    said = refused(capsys, "run", "s.yaml", "--dry-run")
-    assert "model is 'zero.npz', which is no regular file" in said

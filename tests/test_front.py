@@ -47,7 +47,6 @@ def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
 
 
 def test_what_pages_say_of_adding_up_is_what_was_measured():
-    """In `start` and its exercises words stand for the numbers of one table."""
     seconds = front.stored("speed_exact").set_index("units in the smaller layer").iloc[:, -1]
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     lesson, exercises = (
@@ -63,7 +62,6 @@ def test_what_pages_say_of_adding_up_is_what_was_measured():
 
 
 def test_chains_that_missed_a_mode_agree_with_one_another(facts):
-    """About half of them, as many as the first lesson counts; their spread is small."""
     missed, chains = int(facts["h20_missed"]), int(facts["h20_chains"])
     assert 0.4 < missed / chains < 0.6
     assert float(facts["h20_spread"]) < 0.1 * float(facts["h20_gap"])
@@ -81,7 +79,6 @@ def test_tempering_wins_on_two_models_and_not_on_the_third():
 
 
 def test_at_equal_time_tempering_is_cheaper_on_one_model_and_the_others_are_not_decided():
-    """What the text says beside the table, and what the lesson on RTS says."""
     intervals = {model: front.cost_of_rts(model)[1:] for model in front.MODELS}
     assert intervals["pcd_10"][1] < 1
     for model in ("pcd_200", "cd25_500"):

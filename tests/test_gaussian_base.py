@@ -22,7 +22,6 @@ KINDS = [GaussianBasePath, SinglePrecisionBasePath]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rbm", STATES, ids=["leaky", "gaussian"])
 def test_trajectories_alone_leave_the_density_invariant(rbm, kind, beta):
-    """Moves after a slice would hide a wrong trajectory."""
     path, rng, n = kind(rbm, STATES[rbm], n_leapfrog=5), np.random.default_rng(4), 20_000
     base = path.state_of(rbm.exact_samples(n, 4)) if beta == 1.0 else path.sample_base(n, rng)
     log_w = (beta != 1.0) * beta * path.log_density_slope(base, 0.0)
@@ -37,7 +36,6 @@ def test_trajectories_alone_leave_the_density_invariant(rbm, kind, beta):
 
 
 def test_single_precision_moves_to_the_same_law_in_energy():
-    """A trajectory on the axes of the covariance is one in u: the energies are the same."""
     beta, v, values, slopes = np.full((40, 1), 0.6), LEAKY.exact_samples(40, 2), [], []
     for path in (kind(LEAKY, STATES[LEAKY]) for kind in KINDS):
         log_p, gradient = path._tempered(beta)
@@ -63,7 +61,6 @@ def test_too_few_states_are_refused_and_so_are_starts_of_another_path():
 
 
 def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
-    """By differences, in each direction, at several betas at once."""
     path, seen = GaussianBasePath(LEAKY, STATES[LEAKY], n_leapfrog=5), []
 
     def trajectory(log_p, gradient, start, momentum, step, n):
@@ -81,8 +78,6 @@ def test_trajectories_follow_the_slope_of_their_density(monkeypatch):
 
 @pytest.mark.parametrize(("level", "least", "most"), [(1e-300, 1, 1), (0.999999, 0.2, 0.8)])
 def test_the_step_of_a_trajectory_tells_nothing_of_whether_it_is_accepted(level, least, most):
-    """Both are drawn: with the step as it is, the level alone decides."""
-
     class Drawn:
         """Of a trajectory half a step, and this level."""
 

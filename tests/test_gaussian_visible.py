@@ -209,8 +209,6 @@ def test_published_kernel_does_not():
 
 @pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
 def test_a_kernel_may_be_a_function_of_the_model(kind):
-    """And is given the model at each chain's own beta."""
-
     def still(model, v, rng):
         seen.append(model.hidden.below)
         return v

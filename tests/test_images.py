@@ -85,7 +85,6 @@ def test_full_set_from_the_archive(data_folders, monkeypatch):
 
 
 def test_the_committed_scale_is_that_of_all_training_images():
-    """It standardises the 2,000 images nearly, whose own means and deviations are others."""
     data, scale = images.load_cifar10(), images.cifar10_scale()
     np.testing.assert_allclose(scale.mean, data.train.mean(axis=0), atol=8)
     np.testing.assert_allclose(scale.std, data.train.std(axis=0), atol=5)

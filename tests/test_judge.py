@@ -205,7 +205,6 @@ def test_a_verdict_says_what_was_judged():
     ],
 )
 def test_where_no_run_decides_the_verdict_says_so(call, never):
-    """What is printed leaves it open for each value that ours may have, had that no error."""
     found = call()
     assert found.outcome == OPEN
     assert (vs.TOO_ROUGH in found.note, "detectable" in found.note) == (never, not never)
@@ -320,7 +319,6 @@ def test_several_comparisons_must_all_hold():
 
 
 def test_a_number_may_be_printed_beside_others():
-    """The rounding is that of its last digit, as text, or as a table has read it."""
     assert judge.digits("words", 10.04, printed="10.0").outcome == REPRODUCED
     assert judge.digits("words", 10.04, printed="10.00").outcome == CONTRADICTED
     found = judge.printed_value("words", at(0.2, 0.001), printed=0.25, printed_error=0.1)

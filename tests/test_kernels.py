@@ -44,10 +44,7 @@ def states_of(v):
 
 
 def test_exponential_is_accurate():
-    """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond.
-
-    x log2(e) is rounded once (2**-24 of itself) and so is log2(e); the rest is the polynomial.
-    """
+    """Below 1e-6 for probabilities above 1e-4, and to rounding of its argument beyond."""
     x = np.concatenate([np.linspace(0, 86.5, 500_000), np.logspace(-30, 0, 10_000)]).astype(f32)
     out = np.empty_like(x)
     exp_negative_of_all(x, out)
@@ -87,7 +84,6 @@ def test_increments_stay_within_their_remainder(rule, steps, remainder):
 
 
 def test_rule_of_a_step():
-    """Each rule within its limit, whatever the sign."""
     series, quadrature, exact = (getattr(elementwise, n) for n in ("SERIES", "QUADRATURE", "EXACT"))
     rules = elementwise.increment_rules(np.array([0.01, -0.01, 0.1, -0.2, 0.5]), 4.0)
     np.testing.assert_array_equal(rules, [series, series, quadrature, quadrature, exact])
@@ -97,7 +93,6 @@ def test_rule_of_a_step():
 
 @pytest.mark.parametrize("shape", [(37, 13), (64, 65)])
 def test_an_update_leaves_the_whole_numbers_of_its_weights(shape):
-    """The next update takes them as they are; it is told where they no longer fit."""
     weights = np.random.default_rng(0).normal(size=shape).astype(f32)
     parameters = learning.Parameters(weights, *(np.zeros(n, f32) for n in shape))
     velocities = learning.Parameters(*map(np.zeros_like, parameters))
@@ -139,10 +134,7 @@ def fields_of(states, weights, sparse):
 @pytest.mark.parametrize("density", [0.05, 0.5, 0.95])
 @pytest.mark.parametrize("largest", [2**15 - 1, 2**14, 2**11, 2**9])
 def test_both_ways_to_a_field_are_exact(shape, density, largest):
-    """Sums of listed rows, and of patterns of four units, whether 16 bits hold their sums or not.
-
-    Smaller weights are added in 16 bits, by two rows, eight units or sixteen.
-    """
+    """Sums of rows, and of patterns of four units, whether 16 bits hold their sums or not."""
     rng = np.random.default_rng(3)
     q = rng.integers(-largest, largest + 1, shape)
     q[:, 0] = 0
@@ -157,7 +149,6 @@ def test_both_ways_to_a_field_are_exact(shape, density, largest):
 
 
 def test_sums_of_the_largest_batch_are_exact():
-    """Probabilities near one, and uneven ones, of as many rows as the sums have room for."""
     size, n_visible = learning.MAX_BATCH, 3
     weights = np.random.default_rng(4).normal(scale=0.2, size=(n_visible, 5)).astype(np.float32)
     biases = np.array([30, 30, 0.3, -1.7, 5], np.float32)
@@ -322,7 +313,6 @@ def test_routes_are_judged_by_nats(changed, fine, faithful):
 
 
 def test_what_rounding_is_said_to_change_is_what_it_changes():
-    """Typical nats, against differences of log-densities of the two models over random states."""
     path = rl.GeometricPath(weak(visible=-300.0))
     loops = loops_of_line(path)
     weights, slopes, _ = loops.errors
@@ -366,7 +356,6 @@ def test_threads_chunks_blocks_of_steps_and_looks_change_nothing(rbm, size, monk
 @pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 @pytest.mark.parametrize("rbm", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_what_loops_keep_on_the_way_is_what_a_stop_there_shows(rbm):
-    """In chunks of chains: slopes need the states, so that the loop stops for them."""
     path = GeometricPath(rbm, base=np.zeros(rbm.n_visible))
     kept, stopped = (
         rl.ais(path, STEPS, 300, 4, n_recorded=31, slopes=slopes) for slopes in (False, True)
@@ -381,7 +370,6 @@ def test_what_loops_keep_on_the_way_is_what_a_stop_there_shows(rbm):
 )
 @pytest.mark.parametrize("rule", ["EXACT", "QUADRATURE", "SERIES"])
 def test_narrow_equals_wide(shape, rule):
-    """The two routes for few hidden units are the same sampler, on either side of full lanes."""
     d = {"EXACT": 3.0, "QUADRATURE": 0.5, "SERIES": 0.05}[rule]
     results = []
     for small in (None, False):
@@ -490,7 +478,6 @@ rl.ais(path, rl.schedules.linear(10_000_000), n_chains=1024, rng=0)
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to another process")
 @pytest.mark.parametrize("n_hidden", [10, 100])
 def test_interrupt_stops_a_long_run(n_hidden):
-    """Ctrl-C: KeyboardInterrupt within seconds, from a run that would take hours."""
     run = subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", LONG_RUN.format(n_hidden=n_hidden)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

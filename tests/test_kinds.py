@@ -97,7 +97,6 @@ def test_a_layer_that_is_integrated_out_is_enumerated_on_the_other_side(name):
 
 @each({**COUNTABLE, "bits, normal": REAL["bits, normal"], "bits, leaky": REAL["bits, leaky"]})
 def test_exact_draws_and_gibbs_sweeps_have_the_law_of_the_model(rbm):
-    """A sweep from exact draws leaves their law; the sampler of leaky units leaves another."""
     v = every_state(rbm.visible)
     p = probabilities(rbm.log_density(v))
     draws = rbm.exact_samples(20_000, 3)
@@ -148,7 +147,6 @@ def test_models_without_weights_know_their_log_z_and_draw(kind):
 
 @each(ALL)
 def test_derivatives_are_means(rbm):
-    """d cumulant / dx = mean, by differences."""
     for layer in (rbm.visible, rbm.hidden):
         x, step = RNG.normal(size=(1, len(layer))), 1e-6 * np.eye(len(layer))
         slope = (layer.cumulant(x + step) - layer.cumulant(x - step)) / 2e-6
@@ -179,8 +177,6 @@ def test_bits_for_spins_change_no_probability(rbm):
 
 
 def test_a_kind_of_unit_is_one_class(tmp_path):
-    """Written here, and at once enumerated, drawn, saved, loaded and annealed."""
-
     class Levels(rl.Layer):
         """Units in {0, 1, 2}."""
 
@@ -258,7 +254,6 @@ def test_cumulants_and_means_are_integrals(unit):
 
 @pytest.mark.parametrize("visible", [Gaussian([0.6]), DoubleReLU([0.1], 0.8, 2.0, 0.3, -0.2)])
 def test_real_units_on_both_sides_have_the_log_z_of_an_integral(visible):
-    """Of the density of the visible unit; and with the layers exchanged."""
     rbm = RBM(visible, DoubleReLU([0.2], 1.5, 0.9, -0.5, 0.4), [[0.7]], log_scale=0.25)
     for one in (rbm, rbm.transposed()):
         z = quad(lambda v, one=one: np.exp(one.log_density([[v]])[0]), -30, 30, limit=200)[0]
@@ -366,7 +361,6 @@ def test_every_estimator_finds_log_z_of_every_kind(kind, estimator):
 @pytest.mark.statistical
 @each(MODELS)
 def test_log_z_by_a_path_through_another_model(rbm):
-    """Through a model of half the couplings."""
     half, none = (rbm.with_(weights=share * rbm.weights) for share in (0.5, 0.0))
     run = rl.ais(rl.Polyline([none, half, rbm]), BETAS, 400, rng=1)
     assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.0
@@ -440,7 +434,6 @@ def test_a_wrong_value_is_contradicted_and_a_right_one_is_not(rbm):
 
 @pytest.mark.parametrize("kinds", [(Spin, Spin), (Spin, Binary), (Binary, Spin)])
 def test_spins_run_on_the_loops_of_bits(kinds):
-    """The same random numbers lead to the same states, and to the same log Z."""
     rbm = model(kinds[0](b(20)), kinds[1](b(6)))
     spins = rl.GeometricPath(rbm)
     bits = rl.GeometricPath(rbm.to_bits(), spins.models[0].to_bits().with_(log_scale=0.0))

@@ -109,7 +109,6 @@ def test_a_table_begins_with_the_reference_values():
 
 
 def test_the_papers_estimates_are_as_far_off_as_their_ess_say():
-    """Of 18 + 18 estimates the means of three models are taken off."""
     found = runs.printed_spread()
     assert found.freedom == 33
     assert 0.8 < math.exp(found.value) < 1.5
@@ -345,7 +344,6 @@ def drops(*tables):
 
 
 def test_an_early_drop():
-    """Twice as fast as on average, or half as fast; our model decides, other trainings or none."""
     steep, flat = ([looks(x, 0.9, base=b) for b in runs.BASES] for x in (0.09, 0.01))
     assert drops(*steep) == REPRODUCED
     assert drops(*flat) == CONTRADICTED

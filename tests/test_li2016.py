@@ -19,7 +19,6 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmbook.training import train_gaussian
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 from rbmlib import EnergyPath, LeakinessPath
-from rbmlib.models.named import GaussianRBM, LeakyRBM
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 linear = rl.schedules.linear
@@ -183,7 +182,6 @@ def energy_moved(table, difference):
 
 
 def test_table_2_follows_the_numbers(table_2):
-    """No reading gives the print, until one does; deviations are a part of the claim."""
     printed = published("leaky_table2", method="AIS-Energy")
     energy, leaky = tables.verdicts_of_table_2(table_2, {})
     assert (energy.outcome, leaky.outcome) == (CONTRADICTED, OPEN)
@@ -361,7 +359,6 @@ def test_starts_follow_the_distances(toys):
 
 
 def test_mix_follows_shares_and_distances(monkeypatch):
-    """As they are; Mix better from both regions; CD in its place."""
     found = sections.explores(distances_of(mix=0.05))
     assert found.outcome == DEPENDS
     by_reading = {case.rsplit(", toy", 1)[0]: outcome for case, _, outcome, _ in found.parts}
@@ -393,7 +390,6 @@ def gaps_of(leaky, energy=(-9.0, -1.0, -0.5), errors=(0.01, 0.01)) -> dict:
 
 
 def test_stability_follows_the_deviations(monkeypatch):
-    """At the paper's numbers of particles; equal numbers are told in words."""
     steady = gaps_of((0.0, 0.0, 0.0), errors=(0.01, 0.1))
     found = sections.stability(steady)
     assert found.outcome == CONTRADICTED
@@ -454,11 +450,10 @@ SHORT = {"n_updates": 3, "n_sweeps": 1, "n_temperatures": 20, "learning_rate": 1
 @pytest.mark.parametrize("task", ["trained for epochs", "trained on all images"])
 @pytest.mark.parametrize(("kind", "falling"), [("leaky", True), ("gaussian", False)])
 def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, kind, falling):
-    """Of all images, stood for by those of the subset in another order."""
-    parts = li2016.subset()
+    parts = li2016.cifar10_parts()
     if task == "trained on all images":
         parts = {"train": parts["train"][::-1], "tuning": parts["test"], "test": parts["tuning"]}
-        monkeypatch.setattr(li2016, "all_images", lambda: parts)
+        monkeypatch.setattr(li2016, "cifar10_parts", {True: parts}.get)
     run, more = ESTIMATORS[task](MODELS[f"{kind} of 20 units"](), 2, falling=falling, **SHORT)
     again = train_gaussian(
         parts["train"], 20, hidden="leaky" if kind == "leaky" else "bernoulli", n_sweeps=1,
@@ -478,7 +473,7 @@ def test_a_task_trains_on_its_images_and_scores_the_others(monkeypatch, task, ki
 
 
 def test_the_committed_images_are_split_into_2000_and_250_and_250():
-    images, scale, there = li2016.subset(), cifar10_scale(), load_cifar10()
+    images, scale, there = li2016.cifar10_parts(), cifar10_scale(), load_cifar10()
     np.testing.assert_array_equal(images["train"], scale(there.train))
     held_out = np.concatenate([images["tuning"], images["test"]])
     np.testing.assert_array_equal(held_out, scale(there.test))
@@ -491,7 +486,7 @@ def test_all_images_are_split_without_one_in_two_parts(monkeypatch):
     whole = SimpleNamespace(train=number[:50_000], test=number[50_000:])
     monkeypatch.setattr(li2016, "load_cifar10", lambda full: whole)
     monkeypatch.setattr(li2016, "cifar10_scale", lambda: lambda rows: rows)
-    images = li2016.all_images.__wrapped__()
+    images = li2016.cifar10_parts.__wrapped__(full=True)
     assert {name: (x[0, 0], x[-1, 0], len(x)) for name, x in images.items()} == {
         "train": (0, 44_999, 45_000), "tuning": (45_000, 45_999, 1_000),
         "test": (50_000, 59_999, 10_000),
@@ -506,11 +501,3 @@ def test_the_bound_is_that_of_the_task_and_a_training_that_diverges_has_no_score
     assert np.isnan(run.log_z)
     assert not run.converged
     assert more == {}
-
-
-def test_models_that_tasks_name_are_of_their_kind_and_size():
-    for units in (20, 100, 500):
-        for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM)):
-            model = MODELS[f"{name} of {units} units"]()
-            assert isinstance(model, kind)
-            assert model.weights.shape == (3072, units)

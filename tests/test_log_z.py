@@ -40,7 +40,6 @@ def bases(monkeypatch, first, second):
 
 
 def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch, without_paths_to_modes):
-    """Forward AIS finds one of two modes, with a perfect ESS; the runs together disagree."""
     rbm, exact = two_modes()
     bases(monkeypatch, np.full(120, 3.0), np.zeros(120))
     with pytest.warns(rl.ConvergenceWarning, match="log_z: contradicted: "):
@@ -54,7 +53,6 @@ def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch, without_paths_
 
 
 def test_a_mode_that_every_base_loses_gets_one_of_its_own(monkeypatch, without_sum):
-    """The same model and bases, and others that lose the same mode: all of Z is found."""
     rbm, exact = two_modes()
     for first, second in ((3.0, 0.0), (3.0, 3.0), (0.0, 0.0)):
         bases(monkeypatch, np.full(120, first), np.full(120, second))
@@ -67,10 +65,7 @@ def test_a_mode_that_every_base_loses_gets_one_of_its_own(monkeypatch, without_s
 
 
 def test_a_mode_that_all_runs_miss_is_found_by_its_bound(monkeypatch, without_paths_to_modes):
-    """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not.
-
-    No upper bound is left then; the value and the lower end of the interval are the bound.
-    """
+    """Forward, second base and reverse agree 12 nats below log Z; a mean-field bound does not."""
     rbm, exact = with_idle_units(3.0, 12.0)
     bases(monkeypatch, np.full(300, 0.6), np.full(300, 0.6))
     words = "the highest lower bound, .* lies above the value by"
@@ -100,7 +95,6 @@ def overlapping(n_chains: int) -> SimpleNamespace:
 
 @pytest.mark.statistical
 def test_overlapping_parts_are_their_shares_of_exact_draws():
-    """Where shares are neither 0 nor 1 a value without its share would show."""
     problem, log_z = overlapping(2000), rl.exact(SMALL).log_z
     states = rl.sample(SMALL, 50_000, 0).states
     shares = np.exp(problem.missed.log_shares(states))
@@ -114,7 +108,6 @@ def test_overlapping_parts_are_their_shares_of_exact_draws():
 
 @pytest.mark.statistical
 def test_all_runs_and_their_joint_find_all_of_z():
-    """Forward, from a second base, backward, and by Bennett's equation."""
     model, truth = bench.model("pocket_3"), bench.read_index()["pocket_3"][1]
     for made, log_z in ((overlapping(2000), rl.exact(SMALL).log_z),
                            (Problem(model, None, None, 0), truth)):  # fmt: skip
@@ -132,7 +125,6 @@ def test_all_runs_and_their_joint_find_all_of_z():
 @pytest.mark.always
 @pytest.mark.statistical
 def test_a_reverse_run_is_weighed_by_where_chains_of_its_own_path_end():
-    """Those of the other base end elsewhere after so few steps."""
     problem = overlapping(4000)
     problem.second = rl.GeometricPath(SMALL, base=np.full(12, 3.0))
     backward = three_runs(problem, 3, 10_000).backward
@@ -177,7 +169,6 @@ def same_bits(one, two) -> bool:
 
 
 def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
-    """Wherever the clock ended it; and a seed that was drawn is told."""
     for rng in (3, np.random.default_rng(8)):
         timed = rl.log_z(model, budget_seconds=1.5, rng=rng, enumerate_small=False)
         settings = timed.settings
@@ -190,7 +181,6 @@ def test_a_run_with_a_budget_is_had_again_by_its_steps(model):
 
 
 def test_rounds_draw_from_streams_of_their_own():
-    """Or one that passes would not confirm the one before it."""
     path = rl.GeometricPath(rl.testsystems.random_rbm(12, 6, rng=0), np.zeros(12))
     runs = [quiet(rl.log_z, path, n_steps=n, n_chains=20, rng=0) for n in (100, 200, 100)]
     one, two, again = (run.settings["stream_seed"] for run in runs)
@@ -264,7 +254,6 @@ def test_the_last_round_has_fewer_chains_where_weights_would_be_uneven(spread, c
 
 @pytest.mark.parametrize("found", [-1e6, 1e6])
 def test_the_bound_is_the_higher_of_two(found, monkeypatch, without_paths_to_modes):
-    """Of the modes that were sought, and the sum over states."""
     rbm, log_z = rl.testsystems.two_mode_rbm(30, strength=4.0, tilt=1.0)
     monkeypatch.setattr(problem, "grown", lambda *_: SimpleNamespace(log_sum=found))
     made = problem.Problem(rbm, None, None, 0)

@@ -171,7 +171,6 @@ def test_a_sum_is_z_by_both_bases(changed, converged, agrees):
 
 
 def test_no_upper_bound_lies_below_the_value():
-    """By chance a little, and then it is the value; by more than that it is none."""
     for below, shown in ((0.02, 10.0), (0.2, np.inf), (-0.2, 10.2)):
         back = run()
         back.mean_log_z = 10 - below

@@ -119,7 +119,6 @@ def test_likelihoods_of_other_models():
 
 
 def test_estimates_of_another_model_are_refused():
-    """But not those of the same model written otherwise, or of a path to it, or read again."""
     found = rl.log_likelihood(SPINS, SIGNS, rl.log_z(SPINS, rng=0))
     for log_z in (rl.exact(SPINS.to_bits()), rl.Estimate.from_dict(rl.exact(SPINS).to_dict())):
         np.testing.assert_array_equal(rl.log_likelihood(SPINS, SIGNS, log_z), found)
@@ -134,7 +133,6 @@ def test_estimates_of_another_model_are_refused():
 
 @pytest.mark.filterwarnings("error::rbmlib.ConvergenceWarning")
 def test_rows_that_have_more_than_all_of_the_probability_are_told():
-    """By their distinct states alone: repeated rows of data prove nothing."""
     every = (np.arange(32)[:, None] >> np.arange(5)) & 1
     few, z = every[:8].repeat(40, axis=0), rl.exact(MINE).log_z
     of_few = np.logaddexp.reduce(rl.log_likelihood(MINE, every[:8], z))
@@ -277,7 +275,6 @@ def test_our_own_files_say_their_layout(tmp_path):
 
 
 def test_structs_and_files_of_matlab_7_3_are_named(tmp_path):
-    """Of several models in one struct, and words on its units, as DeepLearnToolbox has them."""
     path = tmp_path / "m.mat"
     savemat(path, {"rbm": {"W": W.T, "b": B, "c": A, "type": "gb"}})
     with pytest.raises(ValueError, match=r"m\.mat holds 'rbm'.*plain arrays"):
@@ -302,7 +299,6 @@ OF_SPINS = {  # data of -1 and +1 beside a model of bits
 
 @pytest.mark.parametrize("call", OF_SPINS.values(), ids=OF_SPINS)
 def test_data_of_spins_are_refused_beside_bits(call):
-    """With the lines that make the right model, and no advice to make bits of them."""
     with pytest.raises(ValueError, match=" holds -1 and \\+1 alone, the states of Spin") as caught:
         call(SIGNS)
     said = str(caught.value)
@@ -317,7 +313,6 @@ def test_data_of_spins_are_refused_beside_bits(call):
 def test_files_that_could_execute_code_are_refused_with_the_line_that_converts(
     tmp_path, monkeypatch, suffix, program
 ):
-    """With a stand-in for the program's reader the line is run as it is printed."""
     path = tmp_path / f"m{suffix}"
     path.write_bytes(b"anything")
     state = {"W": W, "vbias": B, "hbias": A} if program == "torch" else Fitted()
@@ -467,7 +462,6 @@ def of_rbms(path, kind="PBRBM", updates=(10, 2), v_units=(4, 3), n_hidden=5):
 
 
 def test_the_last_update_of_rbms_is_the_model(tmp_path):
-    """By its number, 10 after 2, not by its name."""
     path, held = of_rbms(tmp_path / "run.h5")
     rbm, (w, b, a) = rl.load_rbm(path), held[10]
     v = rbm.exact_samples(6, 0)
@@ -531,7 +525,6 @@ def test_what_is_no_model_here_is_named(tmp_path, change, words):
 
 
 def test_damaged_files_are_a_value_error(tmp_path, monkeypatch):
-    """Whatever byte it is: HDF5 itself fails in many ways."""
     path = julia(tmp_path / "m.h5", THETA, ("Spin", np.zeros((1, 3))), FLAT)
     written, rng = path.read_bytes(), np.random.default_rng(0)
     for place in rng.integers(0, len(written), 150):
@@ -612,8 +605,6 @@ def test_pickles_are_refused(tmp_path):
 
 
 def test_a_kind_that_no_class_here_is_is_refused_by_name(tmp_path):
-    """The file has the arrays of a Bernoulli RBM, as which it would have another log Z."""
-
     class Thirds(rl.Binary):
         """With a parameter of its own."""
 
@@ -667,7 +658,6 @@ def b(n):
 
 
 def test_the_rates_of_data_are_those_of_the_layer():
-    """The base that fits data: units of each kind have their means, but for the smoothing."""
     uneven = DoubleReLU(b(4), [2.0, 0.5, 3.0, 1.0], [1.0, 3.0, 0.7, 2.0], 0.5, -0.4)
     for visible in (Binary(b(4)), Spin(b(4)), Potts(b(6), 3), Gaussian(b(4)), uneven):
         free = RBM(visible, Binary([0.0]), np.zeros((len(visible), 1)))

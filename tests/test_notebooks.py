@@ -76,7 +76,6 @@ def test_cells_that_only_run_or_check_a_lesson_are_folded_in_jupyterlab(chapter,
 
 
 def test_nothing_private_is_used(code):
-    """Ask for a public way, or for one in rbmbook."""
     names = []
     for node in (node for cell in code for node in ast.walk(parsed(cell))):
         if isinstance(node, ast.Import):
@@ -135,7 +134,6 @@ def test_nothing_leaks_into_the_text(cells):
 
 
 def test_the_page_on_an_own_model_runs_as_it_is_shown():
-    """Its visible cells import three packages and use no name of the cells in its fold."""
     cells = code_of(read(BOOK / "use/own_model.ipynb")["cells"])
     shown = [source(c) for c in cells if not {"run", "check"} & set(tags(c))]
     nodes = list(ast.walk(ast.parse("\n".join(shown))))

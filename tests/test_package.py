@@ -27,7 +27,6 @@ rl.ais(rl.BernoulliRBM([[0.0]], [0.0], [0.0]), estimate.betas)  # line 9: a mode
 
 @pytest.mark.nightly
 def test_types_reach_those_who_import_the_library(repository, tmp_path):
-    """Every public name and no other, to checkers that ask for explicit exports too."""
     user, named = tmp_path / "user.py", tmp_path / "named.py"
     user.write_text(USER)
     names = [*public(rl), *(f"schedules.{name}" for name in public(rl.schedules))]

@@ -127,7 +127,6 @@ def test_colours_of_a_dark_page_are_told_apart(opened, dark):
 
 
 def test_no_label_or_repr_is_printed(built):
-    """Text of the page without code: what is printed by a notebook is read from its file."""
     for name in PAGES:
         assert not leaks(Places((built / f"{name}.html").read_text()).text), name
 
@@ -229,7 +228,6 @@ def test_search_finds_first_the_page_that_answers(opened, query):
 
 
 def test_pages_can_be_previewed(built):
-    """Description, icon and picture: what stands in results of a search, and beside a link."""
     for name in PAGES:
         soup = BeautifulSoup((built / f"{name}.html").read_text(), "html.parser").head
         assert 40 <= len(soup.find("meta", {"name": "description"})["content"]) <= 202, name
@@ -240,7 +238,6 @@ def test_pages_can_be_previewed(built):
 
 
 def test_links_lead_somewhere(built):
-    """Every relative link and fragment of every page, followed on disk."""
     paths = [path for path in built.rglob("*.html") if "_static" not in path.parts]
     pages = {path: Places(path.read_text()) for path in paths}
     broken, followed, files = [], 0, {}

@@ -1,7 +1,6 @@
 """Annealing paths: what every one keeps, of which a new path is one more line of CASES; bases.
 
-Each of CASES has coordinates few enough for a table of all states: bits, or two real numbers on a
-grid. Truths are sums over that table of ``path.log_density``, which is held to the path's models.
+Truths are sums of ``path.log_density`` over a table of all states: bits, or a grid of the plane.
 """
 
 import warnings
@@ -290,7 +289,6 @@ SOME = ["geometric", "through a model", "leakiness, hmc", "gaussian geometric", 
 
 @pytest.mark.parametrize("case", SOME, indirect=True)
 def test_log_z_takes_every_path(path, table):
-    """Within its error of the sum over the table; never "verified", for there is one base."""
     estimate = rl.log_z(path, n_steps=300, n_chains=200, rng=0)
     truth = log_sum(table.log_p[:, 2])
     assert abs(estimate.log_z - truth) < 4 * estimate.std_error + 0.002
@@ -302,7 +300,6 @@ def test_log_z_takes_every_path(path, table):
 @pytest.mark.parametrize("base", [BASE.visible_bias, BASE, "mean_field", None], ids=str)
 @pytest.mark.filterwarnings("ignore:the uniform base")
 def test_ends_and_middle_are_the_geometric_path(base):
-    """log p*_beta(v, h) is linear in beta between the ends, for every pair of states."""
     path = GeometricPath(BERNOULLI, base=base)
     start, target = rbm_table(path.models[0]), rbm_table(BERNOULLI)
     for beta in (0.0, 0.1, 0.5, 0.93, 1.0):
@@ -340,7 +337,6 @@ def test_uniform_base_warns_and_the_others_do_not():
 
 
 def test_a_uniform_beyond_the_sum_of_shares_draws_the_last_beta():
-    """The shares may add up to less than the uniform, for rounding."""
     shares = np.full((2, 7), 1 / 7)
     assert drawn(shares, np.array([[1 + 1e-12], [0.0]])).tolist() == [6, 0]
     assert drawn(np.full((2, 4), 0.25), np.array([[1.5], [0.6]])).tolist() == [3, 2]
@@ -369,7 +365,6 @@ def test_the_geometric_path_serves_every_pair_of_layers(pair):
 
 
 def test_the_mean_field_base_of_spins_is_that_of_the_bits_that_they_are():
-    """A model without weights: each kind of unit finds its own rate."""
     rates = np.array([0.2, 0.5, 0.8])
     spins = rl.RBM(rl.Spin(np.log(rates / (1 - rates)) / 2), rl.Binary([0.0]), np.zeros((3, 1)))
     wanted = (rates + 0.05) / 1.1
@@ -423,8 +418,6 @@ def test_a_log_z_that_is_not_finite_is_refused_or_flagged():
 
 
 def test_a_subclass_that_moves_in_its_own_way_is_asked():
-    """Compiled loops are entered by exact class."""
-
     class Still(rl.GeometricPath):
         def transition(self, v, beta, rng):
             return v

@@ -19,7 +19,6 @@ def test_the_code_is_that_of_the_repository(repository):
 
 @pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
 def test_an_error_can_still_be_planted_and_its_test_is_there(repository, error):
-    """Where code moved, it is made anew for where it went."""
     if not error.patch:
         ast.parse(error.changed((repository / error.file).read_text(encoding="utf-8")))
     else:

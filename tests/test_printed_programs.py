@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rbmlib as rl
-from rbmbook.experiments import estimate
 from rbmbook.experiments import wang as printed
 from rbmbook.experiments.wang import BEGINS, ENDS, cycle_length, iterate, iterates
+from rbmbook.sweeps.task import estimate
 from rbmbook.sweeps.words import ESTIMATORS, PATHS
 from rbmlib import datasets
 

@@ -114,7 +114,6 @@ def test_a_run_outlives_its_log(monkeypatch, heard, stream):
 
 
 def test_a_notebook_is_left_alone(monkeypatch):
-    """Its stderr would become an output of the chapter."""
     stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
     monkeypatch.setattr(sys, "stderr", stream)
     with context.bar(2, "part") as shown:
@@ -175,7 +174,6 @@ CHAPTER, NAME = "learn/01_start", "start"
 
 @pytest.mark.processes
 def test_make_runs_a_copy_of_a_chapter():
-    """By the rule that `make book` applies to all; at night `make chapter` renders it too."""
     name = f"_build/tests/src/book/{CHAPTER}.ipynb"
     copy, page = REPOSITORY / name, f"_build/tests/_build/html/book/{CHAPTER}.html"
     copy.unlink(missing_ok=True)

@@ -65,7 +65,6 @@ def test_no_effort_is_shorter_than_a_run_that_missed_the_precision():
 
 @pytest.mark.parametrize("n", [20, 5])
 def test_equal_values_are_compared_by_their_seconds_alone(n):
-    """As those of AIS and of SMC that never resampled: no draw puts the slower one first."""
     errors = normal(0, n=n)
     table = cells(runs("AIS", 1, errors, bar=0.1), runs("SMC", 1.1, errors, bar=0.1))
     ranked = ranking.ranking(table, "h20").set_index("method")
@@ -85,7 +84,6 @@ def test_a_method_whose_bar_fails_is_not_ranked():
 
 
 def test_honest_bars_are_rejected_in_one_case_of_twenty():
-    """Of five repeats as of twenty, and where all are measured from a value with an error."""
     for n, doubt in ((5, 0.0), (20, 0.0), (5, 0.08)):
         rng = np.random.default_rng(n)
         errors = 0.05 * rng.standard_normal((4000, n)) + doubt * rng.standard_normal((4000, 1))
@@ -117,7 +115,6 @@ def test_an_error_that_all_share_is_that_of_the_reference():
 
 
 def test_what_is_flagged_promises_nothing_whoever_made_it():
-    """A widened bar does not help one that is flagged, nor does one that was left short harm."""
     wide, short = (
         cells(runs("AIS", 1, [*[0.05] * 6, 1.0, 1.0], bar=[*[0.05] * 6, bar, bar],
                    flagged=[False] * 6 + [True] * 2))
@@ -151,7 +148,6 @@ def test_intervals_count_of_runs_without_a_flag_and_with_the_error_of_the_refere
 @pytest.mark.nightly
 @pytest.mark.parametrize("n", [20, 5])
 def test_intervals_of_the_effort_hold(n):
-    """Of 300 samples of normal errors, about 95% hold the time that their law asks for."""
     inside = []
     for seed in range(300):
         errors = np.random.default_rng(seed).normal(scale=0.05, size=n)
@@ -178,7 +174,6 @@ def test_errors_are_those_from_the_reference_set():
 
 
 def test_the_procedure_of_pydeep_is_unbiased_where_enumeration_knows():
-    """Its path, weights and error bar, at a size at which log Z can be added up."""
     rbm = rl.testsystems.random_rbm(12, 6, coupling=2.0, rng=0)
     found = compare_rivals.pydeep(rbm, "its defaults", (500, 100), 0, None)
     exact = rl.exact(rbm).log_z

@@ -139,7 +139,6 @@ def test_the_models_of_the_papers_are_settled_within_a_narrow_bracket(name, wide
 
 
 def test_programs_take_turns_after_a_round_that_does_not_count():
-    """What a program runs in is not timed."""
     order = []
 
     @contextmanager

@@ -353,7 +353,6 @@ for _name, (_path, _states) in PATHS.items():
 
 @pytest.mark.parametrize("name", CALLS)
 def test_every_argument_of_a_call_is_checked_by_its_name(name):
-    """The good call is answered; what cannot be meant is refused, whichever argument it is."""
     function, good = CALLS[name]
     answer = quiet(function, **good)
     numbers = getattr(answer, "log_z", answer)

@@ -99,7 +99,6 @@ def test_a_page_that_is_missing_or_empty_is_found(tmp_path):
 
 
 def test_articles_take_their_numbers_from_the_verdicts(repository, monkeypatch, tmp_path):
-    """The hand-written text has no result in it, and a changed verdict changes title and counts."""
     for path in articles.TEXTS.glob("*.md"):
         _, head, text = path.read_text(encoding="utf-8").split("---\n", 2)
         front = yaml.safe_load(head)

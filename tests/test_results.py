@@ -1,7 +1,6 @@
 """Estimates: error bars against one chain left out in turn or their formula; files; what is said.
 
-The jackknife knows nothing of influences, factors or families: a bar that is a tenth too short is
-seen. Tolerances are what an expansion to first order leaves with so many chains, measured once.
+Tolerances are what an expansion to first order leaves with so many chains.
 """
 
 import dataclasses
@@ -84,7 +83,6 @@ READ = {
 
 @pytest.mark.parametrize("name", READ)
 def test_bars_of_a_sample_are_those_of_chains_left_out(sample, name):
-    """And the spread of ``log_weights``: what a chain pulls towards tells the truth."""
     run = quiet(READ[name], sample)
     assert spread(run) == pytest.approx(one_left_out(sample, READ[name]), rel=0.03)
     assert run.log_weights.std(ddof=1) / np.sqrt(N) == pytest.approx(spread(run), rel=1e-6)
@@ -168,7 +166,6 @@ def test_the_drift_of_groups_is_what_came_after_the_middle(function, monkeypatch
 
 
 def test_drift_of_states_has_a_sign_and_a_size(guess):
-    """The drift that MBAR reports is that between its estimates from either half of the states."""
     whole = rl.simulated_tempering(PATH, BETAS, guess, 120, 400, 2)
     reported, wanted = [], []
     for part in range(8):
@@ -185,7 +182,6 @@ def test_drift_of_states_has_a_sign_and_a_size(guess):
 
 @pytest.mark.parametrize(("ratio", "passed"), [(1.9, True), (2.1, False)])
 def test_errors_in_time_may_be_twice_those_of_chains(ratio, passed):
-    """Ten blocks and ten chains, whose sums differ: the errors are those of two rows of numbers."""
     row = np.linspace(-1, 1, 10)
     (check,) = blocks_of_time(ratio * row[:, None] + row)
     error = row.std(ddof=1) / np.sqrt(10)
@@ -239,7 +235,6 @@ def run() -> Estimate:
 
 
 def test_estimate_survives_a_file(tmp_path):
-    """In JSON, what is not finite too."""
     of_nothing = {"std_error": math.nan, "interval": (-math.inf, math.inf), "ess": math.nan}
     more = {"settings": {"a": [None, -math.inf]}, "trace": {"ess": np.array([1.0, math.nan])}}
     for estimate in (run(), dataclasses.replace(run(), **of_nothing, **more)):
@@ -291,7 +286,6 @@ def test_estimate_says_what_it_is():
     lambda path, betas: rl.mbar_of_sample(rl.parallel_tempering(path, betas, 2, 8, rng=0)),
 ])  # fmt: skip
 def test_warnings_point_at_the_line_that_called_the_library(run):
-    """However deep below it they were given."""
     path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, rng=0), np.zeros(6))
     with pytest.warns(rl.ConvergenceWarning) as caught:
         estimate = run(path, rl.schedules.linear(2))
@@ -300,7 +294,6 @@ def test_warnings_point_at_the_line_that_called_the_library(run):
 
 
 def test_a_difference_agrees_up_to_its_limit():
-    """The limit itself included, on both sides; without error only no difference agrees."""
     for limit, most in ((None, DISAGREEMENT), (2.5, 2.5)):
         for sign in (-1, 1):
             assert agreement("halves", (sign * most, 1.0), limit=limit).passed

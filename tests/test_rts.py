@@ -113,7 +113,6 @@ OWN = OwnPath(RBM, np.zeros(12))
 
 
 def test_parallel_tempering_and_paths_without_a_joint_slope_serve_too():
-    """But not where one slope has to serve all betas."""
     with pytest.raises(ValueError, match="rule is 'corrected', but the slope of a OwnPath"):
         rl.ti(OWN, BETAS, rule="corrected")
     with pytest.raises(ValueError, match=r"path is a OwnPath.*rl\.rts or rl\.ais"):
@@ -146,9 +145,7 @@ def test_a_random_estimate_with_an_error_of_0_is_flagged(estimator):
 
 
 def test_the_error_of_the_rule_on_three_betas():
-    """A mean slope of beta cubed: its derivative at three betas, 0.5, 1 and 1.5 from differences
-    to the second order, corrects the trapezoids; Simpson's rule has 1/4. At the lower value the
-    corrected rule would be the farther one if its ends were of the first order."""
+    """A mean slope of beta cubed: its derivative at three betas corrects the trapezoids."""
     betas = np.array([0.0, 0.5, 1.0])
     mean = betas**3
     trapezoids = 0.25 * mean[0] + 0.5 * mean[1] + 0.25 * mean[2]
@@ -162,10 +159,7 @@ def test_the_error_of_the_rule_on_three_betas():
 
 
 def test_influences_are_what_a_little_more_weight_of_a_chain_does():
-    """Of means and variances of the slope: n times their change by the share of its weight.
-
-    At a beta without states too, where both are interpolated by beta.
-    """
+    """At a beta without states too, where means and variances are interpolated by beta."""
     sums, betas = np.random.default_rng(0).uniform(0.5, 2, (6, 3, 5)), [0.0, 0.1, 0.2, 0.7, 1.0]
     sums[..., 2], betas = 0, np.array(betas)
     slopes = Slopes(sums, betas)
@@ -199,7 +193,6 @@ def test_a_default_call_is_not_flagged_and_right(estimator):
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_the_plan_given_outright_has_the_same_bits(estimator):
-    """And holds what the run still remembers of a trip: in the error of adjusted log Z."""
     run = estimator(SMALL, rng=3, n_chains=20)
     again = estimator(SMALL, run.betas, 20, run.n_sweeps, 3)
     assert again.log_z == run.log_z
@@ -219,14 +212,12 @@ def test_the_plan_does_not_depend_on_threads_or_chains():
 
 
 def test_sweeps_are_as_many_as_the_trips_take():
-    """A long run with the planned betas makes as many round trips as foretold."""
     plan = planning.planned("x", MODES, None, None, generator(0), trips=40.0)
     run = rl.rts(MODES, plan.betas, 100, plan.n_sweeps, rng=5)
     assert 36 < run.details["round_trips"] < 60  # a pilot leaves trips unfinished
 
 
 def test_round_trips_of_the_pilot_are_those_under_the_prior():
-    """Both ends are hardly visited, so that it takes long to go from one to the other."""
     betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
     even, uneven = (
         planning.trip_time(SMALL, betas, r / r.sum(), generator(0)).sweeps_a_trip
@@ -291,7 +282,6 @@ def groups_of(path=PATH, betas=BETAS, n_chains=40, n_groups=4, rng=0, **options)
 
 @pytest.mark.parametrize("old", [0, 1, 4, 8, 9])
 def test_neighbour_moves_keep_the_law_of_beta(old):
-    """Compiled and plain probabilities agree, and are in detailed balance with exp(logits)."""
     rng = np.random.default_rng(old)
     offsets, delta = rng.normal(scale=2, size=10), 3.0
     logits = BETAS * delta + offsets
@@ -370,7 +360,6 @@ def test_compiled_equals_the_plain_loop(shape, jump, monkeypatch):
 
 
 def test_groups_share_nothing():
-    """A group's run does not depend on the gains of the others; they fall as Tan's."""
     gains = np.tile(gain_sequence(40, 20, 0.7), (4, 1))
     np.testing.assert_allclose(
         gains[0], [*np.arange(1, 21) ** -0.7, *1 / (np.arange(1, 21) + 20**0.7)]

@@ -5,7 +5,6 @@ import pytest
 from helpers_stats import all_states
 
 import rbmlib as rl
-from rbmbook.carlson2016.estimators import bootstrap_tempered
 from rbmbook.carlson2016.rounds import rts_from_rounds
 from rbmbook.experiments import carlson2016 as rts  # registers its words
 from rbmbook.paths import GivenVisible
@@ -140,11 +139,3 @@ def test_the_task_is_the_mean_over_test_images():
     assert more["log_p_ann"] == pytest.approx(log_p_ann.mean(), abs=1e-6)
     assert many.log_z < many.mean_log_z  # of one chain an image: Jensen
     assert many.n_chains == 100
-
-
-def test_states_drawn_again_know_the_prior_that_they_were_made_with():
-    guesses = rl.pilot(PATH, BETAS, 50, 1000, 0).log_z_path
-    sample = rl.simulated_tempering(PATH, BETAS, guesses, 20, 2000, 1, prior=np.exp(2 * BETAS))
-    found = bootstrap_tempered(sample, 5, 5000, 2, skip=200, n_mbar=0)
-    assert abs(found["rts"].mean() - EXACT) < 0.3  # the ends of the prior differ by two nats
-    assert abs(found["ts"].mean() - EXACT) < 0.3

@@ -221,7 +221,6 @@ def test_run_goes_through_the_values_or_jumps_to_the_last(opened, motion):
 
 
 def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened):
-    """The seed is one of 199, chosen: what the others give is said, and is what they give."""
     page = opened("book/intro.html")
     page.wait_for_selector("#front-live input")
     assert page.locator("#front-live .scene-still").count() == 0

@@ -11,7 +11,7 @@ import rbmlib as rl
 from rbmbook.schedules import gms13, varopt_by_iteration
 from rbmlib import schedules
 from rbmlib.numerics import cut
-from rbmlib.schedules.pilots import friction_coefficient, slope_variance
+from rbmlib.schedules.pilots import slope_variance
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1000])
@@ -122,7 +122,6 @@ def test_decelerate_leaves_slow_schedules_alone_and_takes_mean_steps():
 
 
 def test_slopes_may_have_no_variance_at_some_betas(pilot):
-    """At one beta of the pilot all slopes are equal: the schedule only needs some variance."""
     g = np.where(np.arange(pilot.betas.size) == 7, 0.0, 1.0)
     _, found = slope_variance(with_g(pilot, g))
     assert np.all(found > 0)
@@ -198,10 +197,3 @@ def test_algorithm_3_stops_rightly_only_with_its_flag_mended(cap):
     assert 1 < rounds < 1000
     wanted = rl.schedules.decelerate(fast_first, cap)
     assert mended == pytest.approx(wanted, abs=1e-4)  # its loops leave out the last step
-
-
-def test_friction_is_that_of_the_middles_of_windows():
-    path = rl.GeometricPath(rl.testsystems.random_rbm(6, 3, coupling=2.0, rng=0))
-    pilot = rl.ais(path, schedules.linear(1000), 40, 1, n_recorded=21, keep_chains=True)
-    at = friction_coefficient(pilot)[0]
-    np.testing.assert_allclose(at, (pilot.betas[1:] + pilot.betas[:-1]) / 2)

@@ -66,7 +66,6 @@ def test_large_weights_of_one_sign(weight, bias):
 
 @pytest.mark.parametrize("n", [5, 63, 64, 65, 130])
 def test_states_of_any_number_of_words(n):
-    """And the same sum on any number of threads."""
     rng = np.random.default_rng(n)
     rbm = rl.BernoulliRBM(rng.normal(size=(n, n)), rng.normal(size=n), rng.normal(size=n))
     states, sums = (rng.random((300, n)) < 0.5).astype(float), set()
@@ -154,7 +153,6 @@ def test_what_is_enumerated_follows_from_sizes_and_budget():
 
 
 def test_a_sum_of_a_model_in_parts_is_the_product_of_theirs():
-    """Each with as many states as the other; draws are held where both parts hold theirs."""
     one, two = (rl.testsystems.random_rbm(*size, coupling=3.0, rng=1) for size in ((9, 7), (6, 8)))
     weights = block_diag(one.weights, two.weights)
     visible = np.concatenate([one.visible_bias, two.visible_bias])
@@ -224,7 +222,6 @@ def hard(kind, seed):
 
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet", "hopfield", "degenerate", "masked"])
 def test_bounds_of_modes_are_below_log_z(kind):
-    """And modes differ; no more of them are given than asked for."""
     for seed in range(4):
         rbm, log_z = hard(kind, seed)
         modes = find_modes(rbm)
@@ -237,7 +234,6 @@ def test_bounds_of_modes_are_below_log_z(kind):
 
 @pytest.mark.parametrize("kind", ["pocket", "ferromagnet"])
 def test_every_heavy_mode_is_found(kind):
-    """Of exact samples few lie far from all modes, whichever way units are counted."""
     for seed in range(3):
         rbm, log_z = hard(kind, seed)
         rng = np.random.default_rng(seed)
@@ -269,7 +265,6 @@ def test_what_a_mode_holds_is_at_most_three_nats_above_its_bound():
 
 
 def test_modes_are_solutions():
-    """Of mean field: sweeps without end change neither how many there are nor what they hold."""
     rbm, _ = hard("pocket", 0)
     modes = find_modes(rbm)
     visible = modes.visible
@@ -280,7 +275,6 @@ def test_modes_are_solutions():
 
 
 def test_rows_of_the_data_are_starts_so_many_and_no_more():
-    """Sixty, spread over all of them, and the same with every unit the other way."""
     rbm = rl.testsystems.random_rbm(9, 5, rng=0)
     data = np.random.default_rng(0).integers(0, 2, (119, 9))
     n = [len(hunting_starts(rbm, rows, 0)) for rows in (None, data[:60], data)]
@@ -327,7 +321,6 @@ def test_bound_finds_the_heavy_mode_whichever_way_units_are_counted():
 
 
 def test_mean_field_base_does_not_depend_on_how_hidden_units_are_counted():
-    """One way the base once lost 95% of Z with a fair error bar, the other way it did not."""
     rbm, log_z = with_idle_units(2.0, 2.87)
     betas = rl.schedules.linear(1000)
     for model in (rbm, exchanged(rbm, range(0, 25, 2))):

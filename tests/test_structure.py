@@ -64,7 +64,6 @@ def imported_layers(path: Path, package: Path):
 
 
 def test_imports_go_one_way(repository):
-    """And the library does not know its book."""
     package = repository / "rbmlib"
     wrong = []
     for path in sorted(package.rglob("*.py")):
@@ -81,11 +80,7 @@ def test_imports_go_one_way(repository):
 
 
 def test_import_is_light():
-    """What is heavy and what only chapters, plots and sweeps need waits for its use.
-
-    (Where yaml is installed, numba itself imports it.) Nor is pooch imported by committed data: it
-    prints a warning in notebooks without widgets.
-    """
+    """What is heavy and what only chapters, plots and sweeps need waits for its use."""
     heavy = "pandas matplotlib jinja2 distributed sklearn pymbar tqdm pooch requests scipy.ndimage "
     heavy += "scipy.stats scipy.optimize scipy.integrate scipy.io"
     code = "import rbmlib, sys; rbmlib.datasets.load_dna(); "
@@ -104,7 +99,6 @@ def test_names_in_messages_exist(repository):
 
 
 def test_every_public_name_has_a_page(repository, tmp_path):
-    """Its own, or that of the module in which it is read, as `rl.datasets`."""
     import rbmlib
 
     assert api_page.MARK in (repository / "book" / "api.md").read_text()
@@ -153,7 +147,6 @@ def test_lock_covers_the_declared_requirements(repository):
 
 
 def test_no_machine_path(repository):
-    """No path that exists on one machine only, in any text file."""
     pattern = re.compile(
         r"(?<![\w./<>-])/(?:work|farm|root|home|Users|tmp|opt)/\w|\b[A-Z]:\\\\Users"
     )
@@ -187,7 +180,6 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def test_its_examples_run(page):
-    """Every block of Python, in order, as one program; what it claims, it asserts."""
     before, code = dict(ESTIMATORS), blocks(page, "python")
     assert sum("assert " in block for block in code) >= 7
     names = {"__name__": "architecture"}

@@ -105,8 +105,3 @@ def test_lines_of_every_method_are_seen_on_the_paper_of_both_themes(theme, least
         name = figures.COLOURS.get(colour)
         shown = names[name] if name else figures.seen(colour[1:], theme)[1:]
         assert figures._contrast(figures._parts(shown), names["--paper"]) >= least, colour
-
-
-def test_an_unknown_method_is_refused_by_name():
-    with pytest.raises(ValueError, match=r"no colour for 'AISS': expected one of exact"):
-        plots.method("AISS")

@@ -14,7 +14,6 @@ from rbmbook.sweeps import Sweep, declare, engine, task
 
 
 def test_committed_tables_are_those_of_their_sweeps(repository):
-    """Every row is a task of the declaration, none is missing, and the code is this one."""
     assert len(declare.names()) > 60
     for name in declare.names():
         made = book_sweep(name)  # in which no task is declared twice
@@ -190,7 +189,6 @@ def test_a_sweep_is_tried_small_and_goes_on(source, capsys):
 
 @pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 def test_base_rate_of_data_of_ones_own(tmp_path):
-    """They are no part of tasks without them, so that what was stored before keeps its key."""
     rl.testsystems.random_rbm(n_visible=12, n_hidden=4, rng=0).save(tmp_path / "own.npz")
     rows = np.random.default_rng(0).random((50, 12)) < 0.3
     np.save(tmp_path / "rows.npy", rows.astype(np.uint8))

@@ -134,7 +134,6 @@ def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):
 
 @pytest.mark.nightly
 def test_only_the_task_that_kills_its_workers_fails_in_the_end(script, tmp_path):
-    """One that shared a worker with it may be given up with it, and is tried again."""
     with cluster(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as (address, _):
         for _ in range(5):
             out = finish(client(script, tmp_path, address, "killers"))
@@ -163,7 +162,6 @@ def test_own_workers_die_with_their_client(script, tmp_path, undisturbed):
 
 @pytest.mark.parametrize("seconds", [0, 12], ids=["at the start", "at work"])
 def test_interrupt_from_a_terminal_is_one_line(tmp_path, seconds):
-    """A terminal sends Ctrl-C to all processes; only the one that began says something."""
     task = "{model: pcd_20, n_temperatures: 10000000, n_chains: 1000, seed: [1, 2]}"
     (tmp_path / "s.yaml").write_text(f"grids: [{task}]")
     pid, terminal = pty.fork()

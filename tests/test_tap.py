@@ -129,7 +129,6 @@ def test_a_value_without_meaning_is_flagged():
 
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_good_value_is_not_flagged(order):
-    """It has converged by the sum over all states alone."""
     rbm = rl.testsystems.random_rbm(20, 10, coupling=0.6, rng=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -176,7 +175,6 @@ def test_what_did_not_converge_is_said():
 
 
 def test_one_start_of_two_that_is_solved_is_not_enough():
-    """The first is a fixed point already; the other is not there after one sweep."""
     rbm = rl.testsystems.random_rbm(12, 6, rng=0)
     whole = rl.tap(rbm, 1, n_starts=1, compare=False)
     begin = np.stack([whole.states.visible[0], np.linspace(0.01, 0.99, 12)])

@@ -8,15 +8,15 @@ import pytest
 from helpers_sweep import SMALL
 
 import rbmlib as rl
-from rbmbook import experiments as tasks
 from rbmbook import recomputed, stored_results
-from rbmbook.sweeps import Sweep, declare, engine, task, words
+from rbmbook.sweeps import Sweep, declare, engine, words
+from rbmbook.sweeps.task import checked, estimate
 from rbmbook.sweeps.words import biases, load_model
 from rbmlib import datasets
 
 
 def test_a_task_is_the_call_it_names():
-    row = tasks.estimate(**SMALL, test_set="mnist")
+    row = estimate(**SMALL, test_set="mnist")
     rbm = rl.load_rbm("pcd_20")
     path = rl.GeometricPath(rbm, rl.base_rate(rl.datasets.load_mnist().train))
     with pytest.warns(rl.ConvergenceWarning), rl.using(independent_check=False):
@@ -43,19 +43,18 @@ HELD = {
 
 @pytest.mark.parametrize(("schedule", "estimator"), HELD[engine.RESULTS_VERSION])
 def test_results_of_this_version_are_held(schedule, estimator):
-    row = tasks.estimate(**SMALL | {"schedule": schedule, "estimator": estimator})
+    row = estimate(**SMALL | {"schedule": schedule, "estimator": estimator})
     expected = HELD[engine.RESULTS_VERSION][schedule, estimator]
     assert row["mean_log_z"] == pytest.approx(expected, abs=2e-6)
 
 
 def test_a_model_file_that_changes_is_read_again(tmp_path):
-    """In one process: the key follows the file, and so does the result."""
     task = {"model": str(tmp_path / "m.npz"), "estimator": "exact"}
     found = []
     for seed in (1, 2):
         rbm = rl.testsystems.random_rbm(n_visible=6, n_hidden=3, rng=seed)
         rbm.save(task["model"])
-        found.append((tasks.estimate(**task)["log_z"], rl.exact(rbm).log_z))
+        found.append((estimate(**task)["log_z"], rl.exact(rbm).log_z))
     assert [a for a, _ in found] == pytest.approx([b for _, b in found], abs=1e-6)
     assert found[0][0] != found[1][0]
 
@@ -67,9 +66,9 @@ def test_schedules_from_pilots_are_tasks(schedule, monkeypatch):
     )
     monkeypatch.setattr(words, "gms13", partial(words.gms13, n_sweeps=20, n_burn_in=5))
     settings = SMALL | pilots | {"schedule": schedule, "estimator": "two_way_ais"}
-    row = tasks.estimate(**settings)
+    row = estimate(**settings)
     assert row["largest_step"] > 1.001
-    assert row == tasks.estimate(**settings)
+    assert row == estimate(**settings)
 
 
 def test_own_biases_of_both_layers_are_the_target_without_weights():
@@ -83,14 +82,12 @@ def test_own_biases_of_both_layers_are_the_target_without_weights():
 
 def test_g_of_a_task_is_that_of_its_path_and_its_own_draws():
     settings = {"model": "pcd_10", "estimator": "exact_slopes", "n_draws": 2000, "seed": 3}
-    far, near, end = (
-        tasks.estimate(**settings, base="own biases", beta=b) for b in (0.5, 0.500001, 1.0)
-    )
+    far, near, end = (estimate(**settings, base="own biases", beta=b) for b in (0.5, 0.500001, 1.0))
     path = rl.GeometricPath(load_model("pcd_10"), base=load_model("pcd_10").visible_bias)
     assert far["log_z"] == pytest.approx(rl.exact(path.at(0.5)).log_z, abs=1e-6)
     assert far["mean_slope"] != near["mean_slope"]  # other draws at each beta
     assert abs(far["g"] - near["g"]) < 4 * np.hypot(far["g_error"], near["g_error"])
-    other = tasks.estimate(**settings, base="uniform", beta=1.0)
+    other = estimate(**settings, base="uniform", beta=1.0)
     assert other["log_z"] == end["log_z"]  # the target is the same from any base
     assert other["mean_slope"] != end["mean_slope"]
 
@@ -102,12 +99,12 @@ def test_a_new_schedule_is_one_function(monkeypatch):
     def power(path, *, n_temperatures: int, power: float = 2.0):
         return np.linspace(0, 1, n_temperatures + 1) ** power
 
-    whole = task.checked(SMALL | {"schedule": "power"})
+    whole = checked(SMALL | {"schedule": "power"})
     assert whole["power"] == 2.0
-    straight = tasks.estimate(**SMALL | {"schedule": "power", "power": 1})
-    assert straight["log_z"] == tasks.estimate(**SMALL)["log_z"]
+    straight = estimate(**SMALL | {"schedule": "power", "power": 1})
+    assert straight["log_z"] == estimate(**SMALL)["log_z"]
     with pytest.raises(ValueError, match="did you mean power"):
-        task.checked(SMALL | {"schedule": "power", "powr": 1.0})
+        checked(SMALL | {"schedule": "power", "powr": 1.0})
 
 
 # stored tables --------------------------------------------------------------------------------
@@ -116,8 +113,8 @@ def test_a_new_schedule_is_one_function(monkeypatch):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Two rows of a sweep in a data folder of their own."""
-    whole = [task.checked(SMALL | {"seed": seed}) for seed in (1, 2)]
-    rows = [settings | tasks.estimate(**settings) for settings in whole]
+    whole = [checked(SMALL | {"seed": seed}) for seed in (1, 2)]
+    rows = [settings | estimate(**settings) for settings in whole]
     for row in rows:
         del row["seconds"]  # of this machine
     rows = [row | {"seconds": 90.0, "host": "x86", "rbmlib": "0.1"} for row in rows]

@@ -200,7 +200,6 @@ def test_a_sample_goes_on_from_its_end():
 
 
 def test_some_ladders_keep_all_that_is_theirs():
-    """Round trips are a replica's, not a ladder's: those of other ladders stay behind."""
     sample = rl.parallel_tempering(small_path(), BETAS, 4, 60, 0)
     part = sample.of_chains([1, 3])
     assert (part.n_chains, part.index.size) == (2, 8)
@@ -222,7 +221,6 @@ def test_chains_that_a_sample_has_not_are_refused(chains):
 
 
 def test_halves_of_a_run_are_compared_without_its_middle():
-    """Of five blocks the last two against the first two."""
     ends = np.random.default_rng(0).uniform(0.1, 0.9, (5, 30, 2))
     first, last = (np.log(e[..., 1].mean() / e[..., 0].mean()) for e in (ends[:2], ends[3:]))
     assert halves(ends)[0].disagreement == pytest.approx(abs(last - first))

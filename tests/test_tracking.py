@@ -97,7 +97,6 @@ def test_the_bar_is_noise_and_lag_in_squares(n_updates):
 
 
 def test_round_trips_go_on_from_update_to_update():
-    """As counted in the recorded betas of all updates, put end to end."""
     path, rng = rl.GeometricPath(random_rbm(2, 0.3), base=BASE), np.random.default_rng(0)
     sample, seen, counted = None, [], 0
     for _ in range(40):
@@ -138,7 +137,6 @@ def test_negative_phase_is_the_mean_of_the_model():
 
 @pytest.mark.parametrize("part", ["weights", "visible_bias", "hidden_bias", "log_scale"])
 def test_a_look_at_another_model_is_an_update(part):
-    """And at the same one it is none."""
     tracker, rbm = LogZTracker(BASE, BETAS, n_chains=20, n_sweeps=1, rng=0), random_rbm(0)
     names = ("weights", "visible_bias", "hidden_bias", "log_scale")
     parts = {name: getattr(rbm, name) for name in names}
@@ -151,7 +149,6 @@ def test_a_look_at_another_model_is_an_update(part):
 
 
 def test_tempered_updates_have_momentum_and_decay(monkeypatch):
-    """Three updates by hand, from the negative phases that the tracker gave."""
     start, phases = random_rbm(8, 0.3), []
     tracker = LogZTracker(BASE, schedules.linear(9), n_chains=50, n_sweeps=3, rng=7)
     phase = tracker.negative_phase

@@ -37,11 +37,7 @@ def spectral(square, gradient, rms_decay=0.99):
 
 
 def reference(data, n_hidden, method, n_sweeps, rates, momentum, decay, seed):
-    """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008).
-
-    It reproduces the order in which the library asks its generator: weights, the key of the
-    draws, a first batch (where persistent chains begin), then batches. A batch is all the data.
-    """
+    """Contrastive divergence in float64, written from Hinton (2002) and Tieleman (2008)."""
     rng = np.random.default_rng(seed)
     w = rng.normal(scale=0.01, size=(data.shape[1], n_hidden))
     p = (data.mean(axis=0) + 0.05) / 1.1
@@ -90,11 +86,7 @@ RATE = 2.0  # large, so that each update changes the draws of the next
 
 @pytest.mark.parametrize(("method", "n_sweeps", "n_updates", "options"), CASES)
 def test_updates_follow_plain_numpy(method, n_sweeps, n_updates, options):
-    """Probabilities are rounded to 2**-16, half of it either way in each of two phases.
-
-    That is rate * 2**-16 an update; momentum of 0.5 doubles it, and once more for what later
-    updates make of it.
-    """
+    """Rounding of probabilities moves rate * 2**-16 an update; with momentum, up to four times."""
     rates = np.broadcast_to(options.get("learning_rate", RATE), n_updates)
     momentum, decay = options.get("momentum", 0.0), options.get("weight_decay", 0.0)
     wanted = reference(DOZEN, 3, method, n_sweeps, rates, momentum, decay, seed=2)
@@ -116,7 +108,6 @@ class RareBits(rl.Binary):
 
 @pytest.mark.parametrize(("method", "n_sweeps"), [("cd", 2), ("pcd", 1)])
 def test_compiled_updates_are_those_of_any_two_layers(method, n_sweeps):
-    """`ContrastiveDivergence`, in NumPy, defines what `CompiledDivergence` does."""
     weights, visible, hidden = (RNG.normal(size=size) / 4 for size in ((6, 3), 6, 3))
     layers = RareBits(visible), RareBits(hidden)
     options = dict(method=method, n_sweeps=n_sweeps, n_updates=6, batch_size=5, learning_rate=RATE,
@@ -180,7 +171,6 @@ def test_a_number_that_a_monitor_gives_at_times_is_nan_at_others():
 
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):
-    """Each row is used once an epoch; the first batch starts the chains."""
     batches, original = [], loop.Learner.next_rows
     monkeypatch.setattr(
         loop.Learner, "next_rows", lambda self: batches.append(original(self)) or batches[-1]
@@ -191,7 +181,6 @@ def test_batches_go_through_the_data_without_replacement(monkeypatch):
 
 
 def test_weights_may_outgrow_their_first_grid():
-    """The fixed-point scale doubles as weights grow: the fields must follow."""
     w, b, a = reference(DOZEN, 2, "cd", 1, [30.0] * 3, 0.0, 0.0, seed=5)
     assert np.abs(w).max() > 5
     rbm = rl.train(DOZEN, 2, method="cd", n_updates=3, learning_rate=30.0, batch_size=12, rng=5).rbm
@@ -201,7 +190,6 @@ def test_weights_may_outgrow_their_first_grid():
 
 @pytest.mark.parametrize("monitor_every", [1, 50])
 def test_divergence_is_an_error_that_names_the_remedy(monitor_every):
-    """Whether it is first seen by an update or by a look at the model."""
     with pytest.raises(FloatingPointError, match="lower learning_rate"):
         rl.train(
             DATA, 3, n_updates=50, batch_size=12, learning_rate=3e38, momentum=0.99, rng=0,
@@ -243,7 +231,6 @@ def trained(data=ROWS, n_hidden=3, start=START, **options):
 
 @pytest.mark.parametrize("size", [3, 8, 29])
 def test_a_stream_of_the_same_rows_trains_to_the_same_bits(monkeypatch, size):
-    """In pieces of any size, of any type of number."""
     taken, original = [], loop.Learner.next_rows
     monkeypatch.setattr(loop.Learner, "next_rows", lambda s: taken.append(original(s)) or taken[-1])
     wanted = trained(method="cd")
@@ -272,7 +259,6 @@ def test_letters_that_are_trained_as_bits_are_told():
 
 
 def test_a_schedule_of_rates():
-    """As an array or a list; one that is constant is a number."""
     rates = np.linspace(0.5, 0.1, 12)
     found = trained(learning_rate=rates)
     assert found.settings["learning_rate"].tolist() == rates.tolist()

@@ -37,7 +37,6 @@ def sample(guess):
 
 
 def test_estimates_of_log_z_may_be_shifted_by_any_constant(guess):
-    """Only their differences matter; the sample says them with log Z of the base first."""
     one = rl.simulated_tempering(PATH, BETAS, guess, 6, 40, 2)
     two = rl.simulated_tempering(PATH, BETAS, guess + 64.0, 6, 40, 2)
     np.testing.assert_allclose(one.delta, two.delta)
@@ -49,7 +48,6 @@ def test_estimates_of_log_z_may_be_shifted_by_any_constant(guess):
 
 
 def test_the_pilot_takes_the_logarithm_of_means(guess):
-    """Not the mean of logarithms: of a short run the two are far from each other."""
     first = rl.pilot(PATH, BETAS, n_chains=30, n_steps=5, rng=3)
     along = first.log_weights_path
     wanted = PATH.log_z_base + np.log(np.exp(along).mean(axis=1))
@@ -60,7 +58,6 @@ def test_the_pilot_takes_the_logarithm_of_means(guess):
 
 
 def test_integration_of_a_model_with_a_constant():
-    """It is in every slope, of which the integral is the constant."""
     without = rl.GeometricPath(RBM.with_(log_scale=0.0), base=BASE)
     run, other = (rl.ti(p, BETAS, 20, 60, 4, rule="simpson") for p in (PATH, without))
     assert run.log_z - other.log_z == pytest.approx(RBM.log_scale, abs=1e-6)
@@ -82,7 +79,6 @@ def test_rts_leaves_out_two_blocks_of_twenty():
 
 
 def test_counted_betas_have_a_tenth_added_to_each_bin(sample):
-    """Of all chains together; the blocks left out are not counted, and lengths are unequal."""
     for skip in (0, 1):
         counts = sample.visited[skip:, :, 0].sum(axis=(0, 1)) + EMPTY
         c = counts / counts.sum()
@@ -129,7 +125,6 @@ def test_the_corrected_rule_and_its_error_on_unequal_steps(sample):
 
 
 def test_estimates_from_states_drawn_again_know_the_prior(sample):
-    """One draw, recomputed by hand from the same random numbers."""
     found = bootstrap_tempered(sample, 1, 500, 7, skip=10, n_mbar=1)
     chosen = np.random.default_rng(7).integers(100 * 20, size=500)
     delta, index = sample.delta[10:].ravel()[chosen], sample.temperature[10:].ravel()[chosen]

@@ -126,7 +126,6 @@ def test_columns_of_both_directions(path):
 
 
 def test_columns_of_priors_and_short_runs(path):
-    """Variances over runs, of which estimator, and the bias beside its own estimate."""
     _, columns = quiet(
         carlson2016._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5
     )
@@ -146,7 +145,6 @@ def test_columns_of_priors_and_short_runs(path):
 
 
 def test_the_test_column_of_tracking_is_of_the_test_set():
-    """Mean log-likelihoods of the three sets, recomputed from the model at the look."""
     carlson2016._tracked_training.cache_clear()
     rng = np.random.default_rng(0)
     rbm = rl.BernoulliRBM(0.05 * rng.normal(size=(180, 3)), np.full(180, -1.0), np.zeros(3))

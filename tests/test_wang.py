@@ -153,7 +153,6 @@ def test_an_error_counts_mean_and_spread():
     [(6.0, 2.0, 40.0, REPRODUCED), (2.0, 6.0, 40.0, CONTRADICTED), (6.0, 2.0, 4.0, OPEN)],
 )
 def test_jumps_are_compared_where_one_kind_ends_near_log_z(local, jumps, far, outcome):
-    """Both kinds end as far off on h100 from own biases: no verdict unless that is near log Z."""
     rows = []
     for base, model in ((b, m) for b in judged.RBM_A for m in ("h10", "h20", "h100")):
         off = (far, far) if (base, model) == ("own both", "h100") else (local, jumps)
@@ -230,7 +229,6 @@ def test_quick_calls_come_below_the_tolerance_soon():
 
 
 def test_a_sentence_over_readings_and_models():
-    """On the same model: one reading that agrees on h10 and one that does not on h20 is no turn."""
     name = "wang-rts-accuracy"
     yes, no = (judge.bound(name, x, at_least=0.5) for x in ([0.9, 0.91, 0.9], [0.1, 0.11, 0.1]))
     yes, no = (v._replace(outcome=o) for v, o in ((yes, REPRODUCED), (no, CONTRADICTED)))

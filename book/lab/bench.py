@@ -39,8 +39,6 @@ class Answer(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Counts and errors of one family, or of all."""
-
     models: int
     answers: int
     trusted: int
@@ -132,9 +130,6 @@ def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-# answers on a page --------------------------------------------------------------------------
-
-
 def _tables(files: dict[str, str]) -> dict[str, Path]:
     return {name: datasets.committed(f"bench/answers_{end}.csv") for name, end in files.items()}
 
@@ -154,13 +149,7 @@ def of_programs(tables: dict[str, Path], models: dict) -> dict[str, dict[str, Sc
 
 
 def row(name: str, score: Score, seconds: float = float("nan")) -> dict[str, str]:
-    """A row of a table of programs; shares are of the trusted answers.
-
-    Examples
-    --------
-    >>> row("NumPy", Score(200, 200, 100, 3, 90, 1.5, 0.02), 0.5)["wrong (95% interval)"]
-    '3 (0.62–8.5%)'
-    """
+    """A row of a table of programs; shares are of the trusted answers."""
     wrong = "–"
     if score.trusted:
         low, high = (100 * end for end in share_interval(score.wrong, score.trusted))

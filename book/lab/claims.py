@@ -36,7 +36,6 @@ class Claim(NamedTuple):
 
 @cache
 def claims() -> dict[str, Claim]:
-    """Every row of ``published/claims.csv`` by its name, in the order of the sources."""
     with datasets.committed("published/claims.csv").open(encoding="utf-8", newline="") as file:
         rows = [Claim(**row) for row in csv.DictReader(file)]
     by_name = {row.name: row for row in rows}

@@ -115,8 +115,7 @@ def from_differences(coded: np.ndarray) -> np.ndarray:
 def load_course_test() -> np.ndarray:
     """The binarised MNIST test images published with the h models, uint8 (10000, 784).
 
-    They differ from those of `datasets.load_mnist`: they are shuffled, and a pixel is 1 with
-    probability grey level / 255. The base rate of the report comes from them.
+    They differ from those of `datasets.load_mnist`: a pixel is 1 with probability grey level / 255.
     """
     from scipy.io import loadmat
 

@@ -35,10 +35,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
 
     Every annotated name of the ``parameters`` cell must hold a value of its type. Papermill's forms
     of a value are accepted (``1e3`` for a whole number). An injected name that the chapter does not
-    have, which papermill only logs, is refused unless it is one of `OF_A_MODEL`.
-
-    ``namespace`` is ``globals()`` in the cell after the parameters. ``minimum`` has the smallest
-    allowed values; the default for whole numbers is 1, and 0 for seed.
+    have is refused unless it is one of `OF_A_MODEL`. ``namespace`` is ``globals()`` in the next
+    cell; ``minimum`` has the smallest allowed values, by default 1 for whole numbers, 0 for seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {
@@ -128,7 +126,6 @@ class LiveModel(NamedTuple):
     is_mnist: bool  # whether the rows are the images of MNIST
 
     def sentence(self) -> str:
-        """Model and base in one sentence, for the first output of a chapter."""
         rbm = self.rbm
         units = f"{rbm.n_visible} visible and {rbm.n_hidden} hidden units"
         if self.reference is None:  # a reader's file does not say this
@@ -147,8 +144,7 @@ def live_model(
 
     ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`.
     ``data`` is a file for `rbmlib.datasets.load_rows`, or "" for MNIST if it fits and no data
-    otherwise. Data above the threshold become 1. Raises ValueError, with the parameter's name, if
-    the model is not a `BernoulliRBM` or the data do not fit it.
+    otherwise. Data above the threshold become 1.
     """
     with refused_parameter("model", model):
         rbm = datasets.load_rbm(model, **how)
@@ -194,7 +190,6 @@ class LiveRows(NamedTuple):
     words: str  # description of the few
 
     def sentence(self) -> str:
-        """Description of the rows, for the first output of a chapter."""
         return (
             f"The live training run is on {self.words} ({self.few.shape[1]} columns); "
             f"{len(self.validation)} other rows are for validation."

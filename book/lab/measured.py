@@ -1,9 +1,8 @@
 """Measurements to be judged: values with errors, from independent repeats.
 
-The interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` if there are so few repeats
-(training runs, runs behind an ESS, times) that the wider interval could decide nothing. A verdict
-is false only if its interval misses the truth. Therefore, the expected number of false verdicts is
-at most the sum of the alphas, whatever the dependence between verdicts. This holds for means of
+The interval of a verdict has the level 1 - `ALPHA`, or 1 - `FEW` if there are so few repeats that
+the wider interval could decide nothing. A verdict is false only if its interval misses the truth.
+Therefore, the expected number of false verdicts is at most the sum of the alphas. This holds for
 normal values; for skewed values, Student's interval misses more often (use `share_of` for shares).
 """
 
@@ -61,8 +60,7 @@ def measured(
 ) -> Measured:
     """A value with a given standard error and its degrees of freedom.
 
-    On the scale "log", for ratios, the error is that of the logarithm. The freedom is n - 1 for an
-    error from n repeats, and infinite only for a known error.
+    On the scale "log", for ratios, the error is that of the logarithm.
     """
     scale = one_of("scale", scale, ("linear", "log"))
     above = 0.0 if scale == "log" else -math.inf
@@ -79,7 +77,6 @@ def exactly(value: float) -> Measured:
 
 
 def mean_of(values) -> Measured:
-    """Mean of independent repeats."""
     x = _repeats("values", values)
     return Measured(float(x.mean()), float(x.std(ddof=1) / math.sqrt(len(x))), len(x) - 1, len(x))
 
@@ -87,10 +84,8 @@ def mean_of(values) -> Measured:
 def share_of(flags, alpha: float = ALPHA) -> Measured:
     """Share of independent repeats in which something happened, by Agresti and Coull.
 
-    ``z**2 / 2`` repeats of either kind are added, where z is the half-width, in standard errors, of
-    an interval of level 1 - alpha. With the mean of zeros and ones, the probability of a false
-    verdict near 0 or 1 would far exceed ``alpha`` (42% for 8 repeats of an event of probability
-    0.9).
+    ``z**2 / 2`` repeats of either kind are added (z is the half-width in standard errors). With the
+    mean of zeros and ones, false verdicts near 0 or 1 would be far more probable than ``alpha``.
     """
     x = np.asarray(flags)
     if x.ndim != 1 or len(x) < 2 or not np.isin(x, (0, 1)).all():
@@ -109,9 +104,8 @@ def difference(a, b) -> Measured:
 def ratio(a, b, paired: bool = False) -> Measured:
     """Mean of ``a`` divided by mean of ``b``, from repeats of positive numbers; scale "log".
 
-    Unpaired, the error of the logarithm of each mean is its relative error. If ``paired``, repeats
-    i of both share their randomness (seed, training run, model), and the result is the geometric
-    mean of the single ratios.
+    If ``paired``, repeats i of both share their randomness (seed, training run, model), and the
+    result is the geometric mean of the single ratios.
     """
     if paired:
         a, b = _pairs(_positive("a", a), _positive("b", b))
@@ -137,8 +131,7 @@ def rmse(errors) -> float:
 def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
 
-    They are for the effective sample size and the variance of the log-weights (n,). Resampling
-    cannot give a weight larger than any observed one, and the interval of the ESS becomes too
+    Resampling cannot give a weight larger than any observed one, and the interval of the ESS is too
     narrow as the ESS falls. For 1,000 normal log-weights, it covers the truth 94% of the time at an
     ESS of 780 and 85% at 380. The interval of the variance covers 94% at both.
     """

@@ -21,13 +21,11 @@ _PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
 def load_reference() -> dict[str, Any]:
     """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
 
-    All values are in nats. ``log_z`` is exact (``std_error`` 0) or pooled from ``n_runs`` runs of
-    independent methods (`data/make_reference.py`). Their ``chi_squared`` about the mean has
-    ``n_runs - 1`` degrees of freedom. ``lower`` and ``upper`` are means over chains of forward and
-    reverse annealing, with standard errors. In expectation, they bracket log Z, if the reverse
-    chains began at draws of the model. A value is ``settled`` if it is exact, or if unflagged runs
-    of at least two methods agree (p-value of ``chi_squared`` at least 0.001) with a standard error
-    of at most 0.02 nats.
+    ``log_z``, in nats, is exact (``std_error`` 0) or pooled from ``n_runs`` runs of independent
+    methods (`data/make_reference.py`), with the ``chi_squared`` about their mean. ``lower`` and
+    ``upper`` are means over chains of forward and reverse annealing, with standard errors. A value
+    is ``settled`` if it is exact, or if unflagged runs of at least two methods agree (p-value of
+    ``chi_squared`` at least 0.001) with a standard error of at most 0.02 nats.
     """
     table = pd.read_csv(datasets.committed("reference.csv"))
     return {row.model: row for row in table.itertuples(index=False, name="Reference")}
@@ -48,7 +46,6 @@ def datasheet() -> pd.DataFrame:
 
 
 def _training(name: str) -> tuple[str, str, int | None]:
-    """Data set, method and number of updates, from the record of a committed model."""
     if name in datasets.register.PUBLISHED_RBMS:
         return "MNIST", _PUBLISHED.get(name, "training not recorded"), None
     records = datasets.committed("models/models.json").read_text(encoding="utf-8")
@@ -69,12 +66,8 @@ def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[Bernoulli
 
     While few visible units are on, hidden units are off and visible units are fair coins. Beyond a
     threshold, all hidden units are on, and each visible unit is 1 with odds e^6. States between the
-    phases are rare at every temperature, by a factor exponential in ``n_visible``: a first-order
-    transition. Annealing and tempering stay in the phase in which they begin, with no sign of the
-    other.
-
-    log Z is a sum over the number n of visible units that are on:
-    ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
+    phases are rare at every temperature, by a factor exponential in ``n_visible``. With n visible
+    units on, ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
 
     Examples
     --------

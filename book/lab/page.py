@@ -20,11 +20,7 @@ FEWEST_SEQUENCES = 40  # distinct sequences
 
 
 def begin(names: dict, **least: int) -> live.LiveModel | None:
-    """Check the parameters of a page, set its style, and load and describe its model.
-
-    ``names`` is ``globals()`` in the cell after the parameters, and ``least`` has smallest allowed
-    values. Returns None if the page has no parameter ``model``.
-    """
+    """Check the parameters of a page in ``globals()``, set its style, and load any model."""
     live.checked_parameters(names, **least)
     plots.use_style()
     if "model" not in names:
@@ -101,11 +97,9 @@ def one(frame: pd.DataFrame, **where) -> pd.Series:
 
 
 def each(what, row: Callable[..., Mapping], by: str = "") -> pd.DataFrame:
-    """A table with one row per line of a table, item of a sequence or mapping, or group.
+    """A table of what ``row`` returns for each line of a table, item, or pair of a mapping.
 
-    ``row`` returns a dict. It is called with a line, an item, or a name and its item. With columns
-    ``by``, separated by blanks, it is called as ``row(key, ..., group)``; models are in order of
-    size.
+    With columns ``by``, separated by blanks: ``row(key, ..., group)``, models in order of size.
 
     Examples
     --------
@@ -174,8 +168,7 @@ def over(top: Measured, bottom: Measured) -> Measured:
 def checks(sentences: Mapping[str, object]) -> None:
     """Raise an error if the numbers of a page contradict its text, and print what was checked.
 
-    Each sentence has a truth value, or an array of truth values that must all hold. An empty array
-    is refused, because "all of none" always holds.
+    Each sentence has a truth value, or an array that must all hold. An empty array is refused.
     """
     empty = [s for s, holds in sentences.items() if np.size(holds) == 0]
     if empty:

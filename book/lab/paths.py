@@ -1,9 +1,7 @@
 """Paths in addition to those of `rbmlib`: from a fitted Gaussian, and quick ones given v alone.
 
-For Gaussian visible units, the two usual bases can be far from the model. N(b, I) is narrow. The
-Gaussian of leakiness 1 of a trained leaky RBM can have a mean far outside the data and a log Z
-thousands of nats above the model's. A Gaussian with the mean and covariance of the training data,
-or of states of a chain, is close to the model.
+For Gaussian visible units, the two usual bases, N(b, I) and the Gaussian of leakiness 1, can be far
+from the model. A Gaussian with the moments of data, or of states of a chain, is close to the model.
 """
 
 from collections.abc import Callable
@@ -31,16 +29,11 @@ class GaussianBasePath(Path):
     """The geometric path from a fitted Gaussian to a model with Gaussian visible units.
 
     ``log p*_beta = (1 - beta) log N(u; m, S) + beta log p*(u)`` on the span of the weights
-    (`RBM.reduced`), where m and S are the mean and covariance of ``states``. A state holds
-    z = R^-1 (u - m) with S = R R', and the base is N(0, I). The density includes log det R, and
-    log Z is that of the whole model. Transitions are elliptical slice sampling (Murray, Adams &
-    MacKay 2010) with the base as prior, which is exact and has no parameters to tune. A slice moves
-    little in hundreds of dimensions, and ``n_leapfrog`` adds an exact Hamiltonian trajectory in u.
-    No model has a curvature above 1 in u, and one step size suits all.
-
-    ``states`` has shape (n_states, n_visible), with at least twice as many states as hidden units.
-    ``reduced`` is ``rbm.reduced()`` if known, which saves a singular value decomposition. The
-    attributes ``model`` and ``span`` are the model on the span of its weights, and the way back.
+    (`RBM.reduced`), where m and S are the mean and covariance of ``states`` (n_states, n_visible).
+    A state holds z = R^-1 (u - m) with S = R R', and the base is N(0, I). Transitions are
+    elliptical slice sampling (Murray, Adams & MacKay 2010) with the base as prior. A slice moves
+    little in hundreds of dimensions, and ``n_leapfrog`` adds a Hamiltonian trajectory in u. No
+    model has a curvature above 1 in u, and one step size suits all.
     """
 
     joint = True
@@ -81,8 +74,10 @@ class GaussianBasePath(Path):
         return -half, log_density(self.model, self._place(v)) + self._log_det + half
 
     def transition(self, v: np.ndarray, beta, rng) -> np.ndarray:
-        beta = np.broadcast_to(beta, len(v))
-        v = self._slice(v, beta, rng)
+        beta, other = np.broadcast_to(beta, len(v)), rng.standard_normal(v.shape)
+        log_ratio = self._on_ellipse(v, other)
+        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(v), rng)
+        v = np.cos(angle)[:, None] * v + np.sin(angle)[:, None] * other
         return self._trajectory(v, beta[:, None], rng) if self.n_leapfrog else v
 
     def _trajectory(self, z, beta, rng) -> np.ndarray:
@@ -95,11 +90,9 @@ class GaussianBasePath(Path):
         return np.where((np.log(level) < -error)[:, None], self._back(place), z)
 
     def _place(self, z) -> np.ndarray:
-        """The coordinates u, in which trajectories move."""
         return self.mean + z @ self._root.T
 
     def _back(self, u) -> np.ndarray:
-        """The state z for u."""
         return np.linalg.solve(self._root, (u - self.mean).T).T
 
     def _tempered(self, beta) -> tuple[Callable, Callable]:
@@ -114,12 +107,6 @@ class GaussianBasePath(Path):
             return beta * gradient(self.model, u) - (1 - beta) * ((u - self.mean) @ self._precision)
 
         return log_p, slope
-
-    def _slice(self, z, beta, rng) -> np.ndarray:
-        other = rng.standard_normal(z.shape)
-        log_ratio = self._on_ellipse(z, other)
-        angle = slice_angle(lambda k, at: beta[k] * log_ratio(k, at), len(z), rng)
-        return np.cos(angle)[:, None] * z + np.sin(angle)[:, None] * other
 
     def _on_ellipse(self, x, y) -> Callable:
         """log p*(u) - log N(z; 0, I) at z = cos(angle) x + sin(angle) y, up to a constant.
@@ -153,12 +140,9 @@ class GaussianBasePath(Path):
 class SinglePrecisionBasePath(GaussianBasePath):
     """`GaussianBasePath` in a third of the time with 500 hidden units.
 
-    On the axes of the fitted covariance, S = V D V', neither u - m = V D^1/2 z nor the precision of
-    the base needs a matrix product, and the model needs only the fields of z. Slices and
-    trajectories compute these fields in float32. Log-densities of the path, and therefore the
-    weights of AIS, are in double precision. Densities and kinds of transitions are the same, apart
-    from rounding, which changes energies by some 1e-6 nats on images of CIFAR-10. The states z
-    differ, and equal seeds give other states.
+    On the axes of the fitted covariance, S = V D V', u - m = V D^1/2 z needs no product. Slices and
+    trajectories compute fields in float32, which changes energies by some 1e-6 nats on images of
+    CIFAR-10. Log-densities of the path, and therefore the weights of AIS, are in double precision.
     """
 
     def _take_covariance(self, covariance) -> None:
@@ -240,14 +224,10 @@ def bracket_log_z(
 ) -> tuple[Estimate, Estimate]:  # fmt: skip
     """Anneal from the Gaussian of the model's own chains to the model, and back.
 
-    In expectation, AIS bounds log Z from below and reverse AIS bounds it from above. Both use the
-    same chains. If these miss some mass of the model, both ends are too low, and likelihoods are
-    too high.
-
-    Chains begin at all ``images``, at least ``n_chains`` rows. Every tenth state of the second half
-    of ``n_sweeps`` counts for the moments. ``n_burn_in`` exact transitions at beta = 1 precede the
-    reverse annealing, because `gibbs` of a leaky RBM has another stationary distribution. In 500
-    dimensions, slices alone mix so slowly that both ends can be too low without ``n_leapfrog``.
+    Both bounds use the same chains, which begin at ``images``. If the chains miss some mass of the
+    model, both ends are too low. Every tenth state of the second half of ``n_sweeps`` counts for
+    the moments. ``n_burn_in`` exact transitions at beta = 1 precede the reverse annealing, because
+    `gibbs` of a leaky RBM has another stationary distribution.
     """
     rng = checks.generator(rng)
     (model, span), seen = rbm.reduced(), []
@@ -270,12 +250,10 @@ def bracket_log_z(
 class GivenVisible(rl.Polyline):
     """A geometric path for quick `rbmlib.simulated_tempering` with beta given v alone.
 
-    With h summed out, ``log p*_k(v)`` is a sum over hidden units at each of K betas. On an even
-    ladder, ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``. Therefore, all betas of a
-    unit cost one exponential, and their softplus costs one logarithm for all units.
-
-    The base must have no hidden biases, betas must be even, and there may be at most 900 hidden
-    units, because 2^900 times a field must not overflow.
+    On an even ladder of K betas, ``exp(-beta_k |x|)`` is a power of ``exp(-|x| / (K - 1))``.
+    Therefore, all betas of a hidden unit cost one exponential, and their softplus costs one
+    logarithm for all units. The base must have no hidden biases, and there may be at most 900
+    hidden units, because 2^900 times a field must not overflow.
 
     Examples
     --------

@@ -1,12 +1,9 @@
 """The style of the book's figures, and SVG that follows the page's theme, also on phones.
 
-`METHOD_COLOURS` gives a method the same colour in the whole book, and `method` adds marker and
-line. All styles are in `_LOOKS`. Colours are dark enough for a white background, and methods with
-colours that a colour-blind reader may confuse differ in marker and line.
-
-The output of a figure has its SVG, with the variant for phones in the metadata of the SVG, where
-`book/_ext/figures.py` finds it. It also has a digest of the drawn data, which a test of the stored
-notebooks compares, because the text of an SVG differs between versions of matplotlib.
+Methods with colours that a colour-blind reader may confuse differ in marker and line. The output of
+a figure has its SVG, with the variant for phones in its metadata, where `book/_ext/figures.py`
+finds it. It also has a digest of the drawn data, which a test of the stored notebooks compares,
+because the text of an SVG differs between versions of matplotlib.
 """
 
 import base64
@@ -85,19 +82,13 @@ def use_style() -> None:
 
 
 def method(name: str, label: str | None = None, markers: bool = True) -> dict[str, Any]:
-    """Colour, line, label (by default the name) and marker of a method, schedule or base.
-
-    ``markers=False`` is for curves with many points.
-    """
-    if name not in _LOOKS:
-        raise ValueError(f"no colour for {name!r}: expected one of {', '.join(_LOOKS)}")
+    """Colour, line, label (by default the name) and marker of a method, schedule or base."""
     colour, marker, line = _LOOKS[name]
     look = {"color": colour, "linestyle": line, "label": label or name}
     return look | ({"marker": marker, "markersize": 5} if markers and marker else {})
 
 
 def truth(ax, value: float, label: str = "exact") -> None:
-    """Draw the exact value as a dashed black line across the axes."""
     ax.axhline(value, lw=1.2, zorder=1, **method("exact", label))
 
 
@@ -115,11 +106,7 @@ def bundle(figure: Figure, include=None, exclude=None) -> dict:
 
 
 def drawn(figure: Figure) -> str:
-    """A digest of the data of all lines, bars, dots and images, in drawing order.
-
-    Numbers are rounded to a millionth of the largest number of their artist, and zeros have no
-    sign. Therefore, rounding errors do not change the digest.
-    """
+    """A digest of the data of all artists, to a millionth of the largest number of each."""
     made = hashlib.sha256()
     for ax in figure.axes:
         for artist in (*ax.lines, *ax.collections, *ax.patches, *ax.images):
@@ -160,10 +147,7 @@ def _as_pictures(figure: Figure) -> None:
 
 
 def tall(figure: Figure) -> bool:
-    """Stack the panels of a figure for a phone; return False if the figure is left unchanged.
-
-    Narrow figures, panels of images and figures with very many panels are left unchanged.
-    """
+    """Stack the panels of a figure for a phone; return False if the figure is left unchanged."""
     panels = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     width, height = figure.get_size_inches()
     images = any(ax.images and not ax.axison for ax in panels)

@@ -76,8 +76,8 @@ def earlier() -> pd.DataFrame:
 def _with_errors(table: pd.DataFrame) -> pd.DataFrame:
     """Add ``error`` against the reference set, its standard error ``doubt``, and ``covered``.
 
-    Only intervals of unflagged runs count, because some others are widened on purpose. Intervals
-    are for the difference from the reference value, and half-widths are added in squares.
+    Only intervals of unflagged runs count, because some others are widened on purpose. The
+    half-width of the reference value is added in squares.
     """
     reference = load_reference()
     truth = table["model"].map({name: value.log_z for name, value in reference.items()})
@@ -95,13 +95,6 @@ def misfit(errors, bars, shared: float = 0.0) -> float:
     All errors are from one reference value with standard error ``shared``. The sum is
     ``e C^-1 e``, where C is the covariance matrix of the errors: ``bars^2`` on the diagonal plus
     ``shared^2`` everywhere.
-
-    Examples
-    --------
-    >>> round(misfit([0.3, -0.1], [0.1, 0.1]), 9)
-    10.0
-    >>> round(misfit([0.2, 0.2], [0.1, 0.1], shared=0.1), 9)  # 8 / 3
-    2.666666667
     """
     errors, weights = np.asarray(errors), 1 / np.maximum(bars, 1e-9) ** 2
     pull = weights @ errors
@@ -113,8 +106,7 @@ def cells(table: pd.DataFrame) -> pd.DataFrame:
     """One row per model, method, source and size: error, honesty, flags and seconds.
 
     ``ratio`` is errors over error bars, and ``chance`` is the probability of errors at least as
-    large if the bars are honest, both for unflagged runs. ``errors`` and ``bars`` are those of all
-    runs, in the order of their seeds.
+    large if the bars are honest, both for unflagged runs. ``errors`` and ``bars`` are of all runs.
     """
     rows = []
     keys = ["model", "method", "source", "size"]
@@ -172,9 +164,8 @@ class _Draws:
     """Random expected squared errors that agree with those of a few runs.
 
     Runs are drawn with replacement, with the same seeds for all methods of a sweep. If two methods
-    give the same values, as AIS and SMC without resampling do, only their seconds decide. Fewer
-    than `MANY` runs cannot show how large another error may be. For them, the mean square is drawn
-    from its distribution for normal errors, by chi-squared over n, once for equal values.
+    give the same values, only their seconds decide. For fewer than `MANY` runs, the mean square is
+    drawn from its distribution for normal errors, once for equal values.
     """
 
     def __init__(self, n_draws: int, seed: int):
@@ -182,7 +173,6 @@ class _Draws:
         self.shared: dict = {}
 
     def means(self, errors, source: str) -> np.ndarray:
-        """Mean squares (n_draws,) of ``errors`` (n,)."""
         squares, n = np.square(errors), len(errors)
         if n >= MANY:
             chosen = self.rng.integers(n, size=(self.n_draws, n))
@@ -208,10 +198,9 @@ def drawn(found: pd.DataFrame, n_draws: int = N_DRAWS, seed: int = 0) -> np.ndar
 
 
 def ranking(table: pd.DataFrame, model: str, n_draws: int = N_DRAWS, seed: int = 0):
-    """`longest` runs that hold, by effort, with intervals and the probability to be first.
+    """`longest` runs that hold, by effort, with its 95% interval from ``low`` to ``high``.
 
-    Adds ``low`` and ``high`` of ``effort`` (95%), and the shares of draws in which a method is
-    ``first``, and in which it takes at most twice as long as the first (``within_two``).
+    ``first``, ``within_two``: shares of draws with the least time, or at most twice the least.
     """
     found = longest(table, model)
     found = found[found["holds"].astype(bool)].reset_index(drop=True)

@@ -17,15 +17,13 @@ def gms13(
 ) -> np.ndarray:  # fmt: skip
     """The schedule of Grosse, Maddison & Salakhutdinov (2013): uniform between knots.
 
-    The number of steps between knots j and j + 1 is proportional to
-    ``sqrt((eta_{j+1} - eta_j) (s_{j+1} - s_j))``, with natural parameters eta and moments s. If the
-    path is linear in eta, the product is ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, where m is the
-    mean of d/dbeta log p*_beta.
+    The number of steps between knots j and j + 1 is proportional to the root of the change of
+    natural parameters times that of moments. If the path is linear in the former, the product is
+    ``(beta_{j+1} - beta_j) (m_{j+1} - m_j)``, where m is the mean of d/dbeta log p*_beta.
 
     ``n_chains`` Gibbs chains at each of ``n_knots`` even knots make ``n_sweeps`` sweeps, of which
     the first ``n_burn_in`` are not averaged; defaults are those of Kiwaki (2015), section 7. A path
-    with bends (a `Polyline` through more than two models) is linear in eta only between its own
-    knots, which are used instead.
+    with bends (a `Polyline` through more than two models) has its own knots.
     """
     bends = getattr(path, "knots", ())
     knots = bends if len(bends) > 2 else linear(n_knots - 1)
@@ -50,10 +48,9 @@ def gms13(
 def varopt_by_iteration(pilot, n_temperatures: int, *, smoothing: float = 5.0) -> np.ndarray:
     """The schedule of `rbmlib.schedules.varopt` by Kiwaki's fixed-point iteration.
 
-    The library computes the first integral of eq. (9) by quadrature. This function solves the
-    equation itself, ``beta'' = -beta'^2 (log g)'(beta) / 2``, with a numerical derivative. With the
-    last curve inserted on the right, ``beta'' + a(t) beta' = 0`` is linear and has the solution
-    ``beta' = c exp(-int a dt)``. Each iteration takes half a step towards this solution.
+    Eq. (9) is ``beta'' = -beta'^2 (log g)'(beta) / 2``. With the last curve inserted on the right,
+    ``beta'' + a(t) beta' = 0`` is linear and has the solution ``beta' = c exp(-int a dt)``. Each
+    iteration takes half a step towards this solution.
     """
     grid, g = slope_variance(pilot, smoothing)
     rate = np.gradient(np.log(g), grid)

@@ -25,8 +25,7 @@ def tune_step_size(move, x, step_size: float, target: float = TARGET) -> tuple[f
     """A step size at which ``move(x, step_size)`` accepts with ``target``, and the last states.
 
     Stochastic approximation of the logarithm: step t adds ``(acceptance - target) / t^0.6``,
-    averaged over chains. The result is the mean over the second half of the steps. States during
-    the adaptation are not a valid sample.
+    averaged over chains. The result is the mean over the second half of the steps.
     """
     log_step, history = np.log(step_size), []
     for t in range(1, TUNING_STEPS + 1):
@@ -46,7 +45,6 @@ class AcceptanceModel(NamedTuple):
     log_likelihood: float
 
     def probability(self, step_size) -> np.ndarray:
-        """Acceptance at each beta (K,)."""
         return expit(self.intercept + self.slope * step_size)
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
@@ -62,9 +60,8 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     """The monotone logistic model of acceptance (Carlson et al. 2016, appendix E, eq. 36).
 
     The likelihood is maximised subject to ``slope <= 0`` and to acceptance that does not rise from
-    beta_k to beta_k+1 at any step of the span. Both constraints are linear in the logits at the two
-    ends of the span, which parametrise the problem, and the likelihood is concave. A proposal has
-    the ``index`` of its beta, its step size, and ``y``, its acceptance or acceptance probability.
+    beta_k to beta_k+1 at any step of the span; both are linear in the logits at the two ends of it.
+    A proposal has the ``index`` of its beta, its step size, and ``y``, its acceptance probability.
     """
     low, high = span
     index, steps, y = np.asarray(index), np.asarray(steps, float), np.asarray(y, float)
@@ -151,9 +148,8 @@ def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
 
     First, steps with the target acceptance (0.651 for HMC, as in the paper, and 0.234 for the
     random walk) are found at beta = 0 (the largest step) and at beta = 1 (the smallest). Then ten
-    chains, annealed to each of ``betas``, try fifty steps drawn uniformly between these two on a
-    logarithmic scale. Each beta gets the step at which a monotone logistic model, fitted to the
-    acceptances, gives the target.
+    chains at each of ``betas`` try fifty steps between these two, and each beta gets the step at
+    which `fit_acceptance` gives the target.
     """
     target = WALK_TARGET if isinstance(path, Walk) else TARGET
     n = betas.size * N_CHAINS

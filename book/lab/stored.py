@@ -9,10 +9,10 @@ import pandas as pd
 
 from rbmbook.sweeps import declare
 from rbmbook.sweeps.run import PROVENANCE
-from rbmbook.sweeps.task import known_settings
+from rbmbook.sweeps.task import estimate, known_settings
 from rbmlib import datasets
 
-from .experiments import book_sweep, estimate
+from .experiments import book_sweep
 from .judge import bound
 from .measured import Measured, quantile
 from .verdicts import Verdict, depends, together
@@ -25,17 +25,11 @@ class Provenance(dict):
         return self
 
 
-def is_stored(name: str) -> bool:
-    return (datasets.committed("reference.csv").parent / "results" / f"{name}.csv").is_file()
-
-
 def stored_results(name: str, scheduler: str = ""):
     """The table of a sweep, stored or computed now; prints a line on its origin.
 
-    The stored table is ``data/results/<name>.csv``, even if its sweep no longer exists. With the
-    address of a Dask ``scheduler``, the sweep is run there instead, and its table and store are
-    kept in the working directory. ``attrs["provenance"]`` has the last columns of the file as
-    lists: seconds, machine and versions.
+    With the address of a Dask ``scheduler``, the sweep is run there, in the working directory.
+    ``attrs["provenance"]`` has the last columns of the file: seconds, machine and versions.
     """
     if scheduler and name in declare.names():
         sweep = book_sweep(name, folder=Path.cwd())
@@ -64,11 +58,7 @@ def _seeds(seeds: pd.Series) -> str:
 
 
 def kept_verdicts(name: str, claim: str) -> dict[str, Verdict]:
-    """Verdicts, by case, on measurements for a claim by a program that is no longer run.
-
-    The table has an effect, its interval, the level of the interval, and the limits of the allowed
-    region.
-    """
+    """Verdicts, by case, on measurements for a claim by a program that is no longer run."""
     table = pd.read_csv(datasets.committed(f"results/{name}.csv"), keep_default_na=False)
     found = {}
     for row in table[table["claim"] == claim].itertuples():
@@ -104,10 +94,7 @@ def kept_verdict(name: str, claim: str) -> Verdict:
 
 
 def recomputed(table, **where):
-    """Compute one stored row again: a table of stored and live numbers.
-
-    ``where`` has settings that match only one row, such as ``model="pcd_20", seed=2014``.
-    """
+    """Compute the stored row with these settings again: a table of stored and live numbers."""
     rows = table.loc[(table[list(where)] == pd.Series(where)).all(axis=1)].to_dict("records")
     if len(rows) != 1:
         raise ValueError(f"{len(rows)} rows have {where}: expected one")

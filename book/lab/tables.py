@@ -70,7 +70,6 @@ def with_error(value: float, error: float, most: int = 11) -> str:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """Decimal places that show ``digits`` significant digits."""
     if value == 0:
         return 0
     return max(0, digits - 1 - math.floor(math.log10(float(f"{abs(value):.{digits - 1}e}"))))

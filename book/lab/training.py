@@ -5,26 +5,21 @@ The gradient of the mean log-likelihood for the weights is
 ``E_data[v F'(eta)] - E_model[v F'(eta)]``, with eta = v W + a (`rbmlib.models`). Methods differ in
 the chains of the second term, which make n_sweeps sweeps (Li et al. 2016, sections 3.2 and 5):
 
-* "cd" starts the chains at the mini-batch;
-* "pcd" starts them where they ended at the last update;
+* "cd" starts the chains at the mini-batch, "pcd" where they ended at the last update;
 * "leaky" starts them at exact draws of the model of leakiness 1, a Gaussian, and lowers the
-  leakiness sweep by sweep to the model's (Algorithm 2);
-* "mix" lowers the leakiness in the same way, but starts at the mini-batch.
+  leakiness sweep by sweep to the model's (Algorithm 2); "mix" does so from the mini-batch.
 
 A sweep costs n_hidden instead of n_visible numbers per unit. With v = b + W h + e, e ~ N(0, I), the
 next fields are ``eta = G h + W'b + a + W'e``, where G = W'W and W'e ~ N(0, G). Only the last v is
-drawn itself. G also shows whether the weights must be projected, and gives the draws at leakiness
-1, h ~ N((I - G)^-1 (W'b + a), (I - G)^-1). Therefore, "leaky" costs hardly more than "cd".
+drawn itself. At leakiness 1, h ~ N((I - G)^-1 (W'b + a), (I - G)^-1).
 
 **Spectral steps** (Carlson et al. 2015): importing `rbmbook` adds
 ``rl.train(..., method="spectral")``, by PCD, and ``method="spectral tempered"``. An upper bound on
 log Z is its tangent plus a multiple of the squared Schatten-infinity norm (largest singular value)
 of the change of the weights. The best step for this bound is ``rate * X#``, with
-``X# = |X|_S1 U V'`` for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. All singular
-directions of a step have the same length, and small ones learn as fast as large ones. For biases,
-the norm is the largest entry, and ``x# = |x|_1 sign(x)``. RMSspectral measures lengths after
-dividing each entry by the root of a running root-mean-square gradient r: ``d = sqrt(floor + r)``,
-step ``(X / d)# / d``.
+``X# = |X|_S1 U V'`` for a gradient ``X = U S V'`` with nuclear norm ``|X|_S1``. For biases, the
+norm is the largest entry, and ``x# = |x|_1 sign(x)``. RMSspectral steps by ``(X / d)# / d``, where
+``d = sqrt(floor + r)``, entry by entry, and r is a running root-mean-square gradient.
 
 The rate must be much smaller than for gradients (1e-5 to 1e-4). It must rise over the first updates
 (`rates`), because r begins at zero and the first steps would be about ten times too long. The last
@@ -61,14 +56,11 @@ def train_gaussian(
     """Train a leaky or Gaussian-Bernoulli RBM, with momentum 0.9 and batches of 100.
 
     ``hidden`` is "leaky", for a `LeakyRBM` of leakiness 0.01, or "bernoulli", for a `GaussianRBM`.
-    ``method`` sets the start and annealing of negative chains: "cd" or "pcd", or, for leaky hidden
-    units, also "leaky" or "mix". ``largest`` bounds the singular values of a leaky RBM, whose
-    weights are projected after each update.
-
-    Weights begin at U(0, 0.01), as in the paper. For 3072 x 500 weights, the largest singular value
-    is 6.2 before the projection. Chains make the published sweeps, whose stationary distribution
-    differs slightly from the leaky RBM. An evaluation records the mean squared reconstruction error
-    per pixel of the first 1,000 rows, and the largest singular value of W.
+    ``method`` is "cd" or "pcd", or, for leaky hidden units, also "leaky" or "mix". ``largest``
+    bounds the singular values of a leaky RBM, whose weights are projected after each update.
+    Weights begin at U(0, 0.01), as in the paper. Chains make the published sweeps, whose stationary
+    distribution differs slightly from the leaky RBM. An evaluation records the mean squared
+    reconstruction error per pixel, and the largest singular value of W.
     """
     settings = {
         "hidden": hidden, "method": method, "n_hidden": n_hidden, "n_sweeps": n_sweeps,
@@ -137,8 +129,6 @@ class GaussianLearner(loop.Learner):
         self.step(rate, (weights, (batch - chains).mean(axis=0), (up - down).mean(axis=0)))
         self._project()
 
-    # the negative chains -----------------------------------------------------------------------
-
     def _mean(self, eta, c: float | None = None) -> np.ndarray:
         """F'(eta): the mean of h given v."""
         if not self.leaky:
@@ -156,7 +146,6 @@ class GaussianLearner(loop.Learner):
         return self.rng.standard_normal(shape, np.float32)
 
     def _leakiness(self) -> np.ndarray:
-        """Leakiness of each sweep."""
         n, method = self.settings["n_sweeps"], self.settings["method"]
         target = self.settings.get("leakiness", 1.0)
         if method in ("leaky", "mix"):
@@ -164,7 +153,6 @@ class GaussianLearner(loop.Learner):
         return np.full(n, target)
 
     def _negative(self, batch, eta) -> np.ndarray:
-        """States v of the chains after their sweeps."""
         method = self.settings["method"]
         if method == "pcd":
             if self.chains is None:
@@ -195,8 +183,6 @@ class GaussianLearner(loop.Learner):
         half = solve_triangular(root, pull.astype(float), lower=True)
         draws = half[:, None] + self.rng.standard_normal((len(pull), self.settings["batch_size"]))
         return solve_triangular(root, draws, lower=True, trans=1).T
-
-    # evaluations -------------------------------------------------------------------------------
 
     def rbm(self) -> LeakyRBM | GaussianRBM:
         if not self.leaky:
@@ -260,10 +246,7 @@ METHODS |= {"spectral": Spectral, "spectral tempered": SpectralTempered}
 
 
 def sharp(x: np.ndarray) -> np.ndarray:
-    """The step ``x#``, which maximises <x, s> - |s|**2 / 2 over s.
-
-    For a matrix, it is computed from the eigenvectors of the smaller of ``x'x`` and ``x x'``.
-    """
+    """The step ``x#``, which maximises <x, s> - |s|**2 / 2 over s."""
     x = x.astype(float)
     if x.ndim == 1:
         return np.abs(x).sum() * np.sign(x)

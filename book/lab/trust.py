@@ -31,11 +31,7 @@ def judged(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """One row for each group of judged runs: how many there are, how many are wrong, and the
-    percentage of wrong runs with its 95% interval.
-
-    A contradicted run should be wrong: ``false`` counts those that were right.
-    """
+    """One row for each group of judged runs; ``false`` counts contradicted ones that were right."""
     groups = runs.groupby(by, sort=False, observed=True)
     found = groups.agg(runs=("wrong", "size"), wrong=("wrong", "sum"), false=("alarm", "sum"))
     low, high = share_interval(found["wrong"], found["runs"])
@@ -45,7 +41,6 @@ def verdicts(runs: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def cost(runs: pd.DataFrame) -> pd.DataFrame:
-    """Median and largest time of the check, in % of that of the run, for runs of 1 s or more."""
     long = runs[(runs["run_seconds"] >= 1) & ~runs["method"].str.startswith("log_z")]
     share = 100 * long["check_seconds"] / long["run_seconds"]
     groups = share.groupby(long["method"], sort=False)
@@ -53,7 +48,6 @@ def cost(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def cells(blocks: pd.DataFrame) -> pd.DataFrame:
-    """Sums over blocks of runs, one row per cell, in stored order."""
     counts_of = ["n_repeats", "n_converged", *(f"hold_{level}" for level in LEVELS), "all_95"]
     return blocks.groupby(["path", "model", "method"], sort=False)[counts_of].sum()
 
@@ -71,15 +65,7 @@ def cell_shares(counted: pd.DataFrame) -> pd.DataFrame:
 
 
 def holm(p_values, level: float = 0.01) -> np.ndarray:
-    """Tests that reject by Holm's rule: any rejection is false with probability ``level`` at most.
-
-    Examples
-    --------
-    >>> holm([0.004, 0.9, 0.006, 0.003]).tolist()
-    [False, False, False, False]
-    >>> holm([0.004, 0.9, 0.003, 0.0001]).tolist()
-    [True, False, True, True]
-    """
+    """Tests that reject by Holm's rule; any rejection is false with probability ``level``."""
     flat = np.ravel(p_values)
     order = np.argsort(flat)
     held = np.cumsum(flat[order] > level / (flat.size - np.arange(flat.size))) > 0

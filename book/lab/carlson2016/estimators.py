@@ -1,10 +1,8 @@
-"""Estimators of Carlson et al. (2016) beside RTS: their appendices A and G, and their Figure 4.
+"""Estimators of Carlson et al. (2016) beside RTS: their appendix G, and their Figure 4.
 
-**Appendix A** joins runs with different guesses. **Appendix G** takes q(beta) as the stationary
-distribution of P_jk = E[q(k | x) | beta_j], estimated by the moves made (SD) or by the mean of
-q(k | x) over the states reached from beta_j (RSD). As many moves enter a beta as leave it, and q is
-stationary although states have memory. **Figure 4** resamples the states of a long run: RTS, TS, TI
-and MBAR use the same independent states.
+**Appendix G** takes q(beta) as the stationary distribution of P_jk = E[q(k | x) | beta_j],
+estimated by the moves made (SD) or by the mean of q(k | x) over the states reached from beta_j
+(RSD). **Figure 4** resamples the states of a long run: all estimators use the same states.
 """
 
 from __future__ import annotations
@@ -20,34 +18,7 @@ from rbmlib._kernels import float_sums
 from rbmlib.estimators.rts import EMPTY, updated
 from rbmlib.results import Check, finished, round_trips
 
-FARTHEST = 10.0  # nats, longest step of Newton's method
 CHUNK = 100_000  # states whose q(k | x) are held at a time
-
-
-def mixed_rts(samples) -> np.ndarray:
-    """log Z at the betas (K,), from runs with different Z^ (appendix A).
-
-    Newton's method maximises the Rao-Blackwellised likelihood, which is concave in log Z. With one
-    sample, the result is eq. (12).
-    """
-    n = np.array([s.n_sweeps * s.n_chains for s in samples], float)
-    sizes = n / n.sum()
-    c = np.array([s.mixed[:, :, 0].sum(axis=(0, 1)) for s in samples]) / n[:, None]
-    offsets = np.array([np.log(s.prior) - s.log_z_path for s in samples])
-    counts = sizes @ c
-
-    x = updated(samples[-1].log_z_path, samples[-1].prior, c[-1])
-    for _ in range(1000):
-        q = softmax(offsets + x, axis=1)
-        gradient = counts - sizes @ q
-        if np.abs(gradient).max() < 1e-10:
-            break
-        curvature = np.diag(sizes @ q) - (q * sizes[:, None]).T @ q
-        step = np.zeros(x.size)
-        step[1:] = np.linalg.lstsq(curvature[1:, 1:], gradient[1:], rcond=None)[0]
-        # the likelihood is flat if a beta has hardly any state
-        x = x + step * min(1.0, FARTHEST / np.abs(step).max())
-    return x - x[0] + samples[0].log_z_base
 
 
 def transition_rts(

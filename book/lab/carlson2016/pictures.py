@@ -31,8 +31,7 @@ def first_rounds(history, betas) -> None:
         row[1].set(ylabel="log ĉ")
         row[1].axhline(-np.log(betas.size), color="black", lw=0.8, ls="--")
     axes[0, 0].legend(fontsize=8)
-    for ax in axes[-1]:
-        ax.set_xlabel("inverse temperature β")
+    plt.setp(axes[-1], xlabel="inverse temperature β")
 
 
 def errors_by_samples(samples, errors: Mapping[str, np.ndarray]) -> None:
@@ -71,8 +70,7 @@ def mean_and_rmse(frame: pd.DataFrame, models) -> None:
         left.axhline(0, color="black", lw=0.8)
         left.set(xscale="log", yscale="symlog", ylabel=f"{model}\nmean error (nats)")
         right.set(xscale="log", yscale="log", ylabel="RMSE (nats)")
-    for ax in axes[-1]:
-        ax.set_xlabel("sweeps of a chain")
+    plt.setp(axes[-1], xlabel="sweeps of a chain")
     lines = {line.get_label(): line for ax in axes[:, 1] for line in ax.get_lines()}
     figure.legend(lines.values(), lines, loc="outside lower center", ncols=3, fontsize=8)
 
@@ -119,10 +117,7 @@ def bottlenecks(moves: Mapping[str, np.ndarray], conductances, betas) -> None:
 
 
 def matrix_of_moves(by_length, trainings) -> None:
-    """Figure 8: RMSE of SD and RSD over that of RTS, by the sweeps used and by training run.
-
-    ``by_length[n][kind]`` and ``trainings[model][kind]`` have root mean squared errors of tasks.
-    """
+    """Figure 8: RMSE of SD and RSD over that of RTS, by the sweeps used and by training run."""
     _, (left, right) = plt.subplots(1, 2, figsize=(9.3, 3.4), sharey=True)
     gain = {m: rmse_ratio(of["rsd"], of["rts"]).value for m, of in trainings.items()}
     by_training = {m: trainings[m] for m in sorted(gain, key=gain.get)}

@@ -28,9 +28,8 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
 
     The paper's base is normalised, and its guesses of 1 are ``(1 - beta) log Z_1`` of ours. The
     paper does not say whether the first ``left_out`` sweeps of a round are used, and this matters.
-    The guess of log Z rises by log c_K / c_0, and a fresh beta near 0 is a visit that the guesses
-    would not make. One state in N with q(0 | x) near 1 keeps c_0 at 1 / N and the rise below log N,
-    however wrong the guesses are.
+    One state in N with q(0 | x) near 1 keeps c_0 at 1 / N and the rise of the guess, log c_K / c_0,
+    below log N, however wrong the guesses are.
 
     ``column`` says whether shares come from q(beta | x) ("mixed") or from counts ("visited"), with
     `EMPTY` added to each. The first round with a `distance` below ``until`` is the last.
@@ -71,11 +70,5 @@ def rts_from_rounds(path, betas, n_chains, n_sweeps, rng, *, left_out=0, conditi
 
 
 def distance(shares) -> float:
-    """Largest difference of a share from 1/K, in units of 1/K; the authors stop below 0.1.
-
-    Examples
-    --------
-    >>> distance(np.array([0.5, 0.25, 0.25, 0.0]))
-    1.0
-    """
+    """Largest difference of a share from 1/K, in units of 1/K; the authors stop below 0.1."""
     return float(np.abs(shares - 1 / shares.size).max() * shares.size)

@@ -9,7 +9,8 @@ from .. import measured
 from ..measured import Measured, rmse
 from ..models import load_reference
 from ..page import number, pick
-from ..stored import is_stored, stored_results
+from ..stored import stored_results
+from ..sweeps.declare import RESULTS
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = dict.fromkeys(("rts", "rts_from_rounds", "rts_given_v"), "RTS")
@@ -32,7 +33,8 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     ``steps`` are sweeps of a chain or betas of an annealing; ``begun`` is one of `READINGS` or a
     pilot.
     """
-    tables = [stored_results(name, scheduler) for name in names.split() if is_stored(name)]
+    there = [name for name in names.split() if (RESULTS / f"{name}.csv").is_file()]
+    tables = [stored_results(name, scheduler) for name in there]
     frame = pd.concat(tables, ignore_index=True)
     frame["method"] = frame["estimator"].map(METHODS)
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
@@ -57,7 +59,6 @@ def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
 
 
 def span(errors) -> str:
-    """The smallest and the largest error of runs, and their number, as text."""
     if not errors.size:
         return "not run"
     most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
@@ -90,7 +91,6 @@ def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
-    """Ratio of two RMSEs of ``n_a`` and ``n_b`` independent estimates."""
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
 
@@ -104,10 +104,7 @@ def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
 
 
 def growth(curve: pd.DataFrame, least: int) -> Measured:
-    """Factor by which the RMSE of RTS grows from K = ``least`` to the largest K.
-
-    A line of log RMSE against log K is fitted to all points, each of ``n`` independent estimates.
-    """
+    """Factor by which the RMSE of RTS grows from K = ``least``, by a line fitted to logarithms."""
     curve = curve.loc[least:]
     x = np.log(curve.index.to_numpy(dtype=float))
     weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum() * np.ptp(x)
@@ -117,10 +114,7 @@ def growth(curve: pd.DataFrame, least: int) -> Measured:
 
 
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
-    """Root mean squared errors of the runs of each task, by model and estimator.
-
-    ``runs`` has the estimator "moves", and "exact" for models outside the reference set.
-    """
+    """Root mean squared errors of the runs of each task "moves", by model and estimator."""
     known = {model: reference.log_z for model, reference in load_reference().items()}
     known |= dict(runs[runs["estimator"] == "exact"][["model", "log_z"]].to_numpy())
     found = {}

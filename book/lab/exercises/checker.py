@@ -1,8 +1,7 @@
 """Judging answers: kinds of tasks, hints at typical mistakes, and marks.
 
-A file of tasks is a table. `function` is for an answer that is a function and is tried on cases,
-`number` is for a measured number, `letter` for a choice, and `task` for everything else. Each hint
-belongs to a wrong answer.
+`function` is for an answer that is a function and is tried on cases, `number` is for a measured
+number, `letter` for a choice, and `task` for everything else. Each hint belongs to a wrong answer.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ class NotYet(Exception):
 class Task(NamedTuple):
     """A question that can be marked; its judge raises `NotYet` or returns nothing.
 
-    ``why`` is printed after a right answer. A task without points is optional. ``held_to(own)``
-    returns the cases of `function`, or the right number with wrong numbers by hint.
+    ``held_to(own)`` returns the cases of `function`, or the right number with wrong ones by hint.
     """
 
     kind: str
@@ -52,7 +50,6 @@ def tasks_of(lesson: str) -> dict[str, Task]:
 
 
 def begin(lesson: str, name: str) -> Checker:
-    """The checker of a lesson, for one student."""
     checker = Checker(lesson, name)
     print("Try each answer as often as you like: the last try counts.")
     return checker
@@ -95,7 +92,6 @@ class Checker:
         return None
 
     def __call__(self, name: str, answer) -> None:
-        """Mark an answer and print the result."""
         hint = self.judge(name, answer)
         found = self.tasks[name]
         self.marks[name] = found.points if hint is None else 0
@@ -104,14 +100,10 @@ class Checker:
         print(f"{name}: right ({points}){why}" if hint is None else f"{name}: not yet: {hint}")
 
     def report(self) -> None:
-        """Print the marks, one line per task, and their sum."""
         for name, points in self.marks.items():
             print(f"{name:24} {points} of {self.tasks[name].points}")
         most = sum(t.points for t in self.tasks.values())
         print(f"{self.own.name}, {self.lesson}: {sum(self.marks.values())} of {most} points")
-
-
-# ------------------------------------------------------------------ what belongs to one student
 
 
 class Own:
@@ -123,7 +115,6 @@ class Own:
         self.name = name.strip()
 
     def rng(self, purpose: str) -> np.random.Generator:
-        """A separate generator for each purpose."""
         text = f"{self.name.casefold()}/{purpose}".encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(text).digest()[:8], "big"))
 
@@ -149,7 +140,6 @@ class Own:
         return np.array([rl.exact(self.path.at(b)).log_z for b in np.atleast_1d(betas)])
 
     def some_states(self, n: int, units: int = N_VISIBLE) -> np.ndarray:
-        """Random rows of zeros and ones."""
         return self.rng("states").integers(0, 2, (n, units)).astype(float)
 
     def number(self, purpose: str, low: float, high: float, digits: int = 1) -> float:
@@ -160,11 +150,7 @@ class Own:
         return int(self.number(purpose, low, high, 0))
 
 
-# ------------------------------------------------------------------ kinds of tasks
-
-
 def task(kind: str, points: int):
-    """Decorator of a judge."""
     return lambda judge: Task(kind, points, judge.__doc__, judge)
 
 
@@ -180,10 +166,7 @@ def letter(right: str, why: str, *, kind: str = "reading", points: int = 1, **ot
 
 
 def number(kind: str, points: int, within: float = 0.0, *, share: float = 0.0):
-    """Decorator of a function that returns the right number, and wrong numbers by hint.
-
-    An answer may differ by ``within``, or by ``share`` of the right number.
-    """
+    """Decorator of a function that returns the right number, and wrong numbers by hint."""
 
     def register(truth):
         def judge(answer, own):
@@ -273,11 +256,7 @@ def _alike(one: np.ndarray, other: np.ndarray) -> bool:
     return bool(np.all(abs(one.mean(axis=0) - other.mean(axis=0)) <= 5 * error + 1e-9))
 
 
-# ------------------------------------------------------------------ parts of judges
-
-
 def require(condition, hint: str) -> None:
-    """Raise `NotYet` with the hint unless the condition holds."""
     if not condition:
         raise NotYet(hint)
 

@@ -190,7 +190,6 @@ def _weights(m, b0, betas, n, rng):
 
 
 def _weighed_late(m, b0, betas, n, rng):
-    """AIS that moves before it updates the weight."""
     path, v = rl.GeometricPath(m, base=b0), _base(m, b0, n, rng)
     log_w = np.full(n, path.log_z_base)
     for old, new in pairwise(betas):
@@ -438,7 +437,6 @@ def _mbar_case(own: Own, n: int):
 
 
 def _uneven_case(own: Own):
-    """Terms, uneven counts and guesses."""
     u, counts = _mbar_case(own, 20)
     return u, counts + np.arange(counts.size), own.rng("guess").normal(size=BETAS.size)
 

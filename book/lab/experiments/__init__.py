@@ -8,15 +8,10 @@ import importlib
 import pkgutil
 from pathlib import Path
 
-from rbmbook.sweeps import Sweep, declare, estimates, task
+from rbmbook.sweeps import Sweep, declare, estimates
 
 for _part in pkgutil.walk_packages(__path__, f"{__name__}."):  # each registers its functions
     importlib.import_module(_part.name)
-
-
-def estimate(**settings) -> dict:
-    """`rbmbook.sweeps.task.estimate`; workers import it from here and know the book's functions."""
-    return task.estimate(**settings)
 
 
 def book_sweep(source, *, folder=None, store=None, overrides=None) -> Sweep:
@@ -32,6 +27,5 @@ def book_sweep(source, *, folder=None, store=None, overrides=None) -> Sweep:
             f"(--folder out) other than {found.folder}, whose table has other settings"
         )
     with declare.named(found.where):
-        return estimates(
-            found.tasks, estimate, name=found.name, folder=folder or found.folder, store=store
-        )
+        folder = folder or found.folder
+        return estimates(found.tasks, name=found.name, folder=folder, store=store)

@@ -3,10 +3,9 @@
 **Intervals.** A task is a block of runs of one estimator on one path of one model. Runs of a block
 use separate chains, and each block has its own seed, pilot and draws.
 
-**Verdicts.** A task is one run of one estimator on one model. Models are those of data/bench, on
-which the checks were tuned, and models of two kinds of layers with weak to strong couplings. In the
-latter, one state of a hidden unit holds the visible units in a *planted* pattern with 20% to 95% of
-Z, which chains do not find. A *wide* kind has more states than the check of a run adds up.
+**Verdicts.** A task is one run of one estimator on one model of data/bench, on which the checks
+were tuned, or of two kinds of layers. In these, one state of a hidden unit holds the visible units
+in a *planted* pattern with 20% to 95% of Z. A *wide* kind has more states than a check adds up.
 """
 
 from __future__ import annotations
@@ -70,9 +69,6 @@ def truth(path) -> float:
     return target.log_z if known else rl.exact(target).log_z
 
 
-# runs of a block, many at once if chains are independent ---------------------------------------
-
-
 class Run(NamedTuple):
     estimate: Estimate
     n_values: float  # independent values behind the error bar
@@ -100,10 +96,7 @@ def _bar(begin: str, path, betas, seed, n) -> Iterator[Run]:
 
 @lru_cache(maxsize=1)
 def _sample(conditional: str, path, packed: bytes, seed: int, n: int) -> TemperedSample:
-    """Chains from both ends, with estimates of log Z from one pilot per block.
-
-    The result is cached: all estimators use the same states, whatever the order of the tasks.
-    """
+    """Chains from both ends, cached because all estimators use the same states."""
     betas = np.frombuffer(packed)
     source, n_chains = np.random.default_rng(seed), n * CHAINS["sample"]
     first, begun = short_start(path, betas, source, n_chains)
@@ -205,8 +198,6 @@ def holds(run: Run, level: float, value: float) -> bool:
     middle = run.estimate.log_z
     return bool(middle - ratio * (middle - low) <= value <= middle + ratio * (high - middle))
 
-
-# verdicts -----------------------------------------------------------------------------------
 
 # A task gives these instead of a model; family and seed determine the model.
 MODELS["of a family"] = lambda: None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from rbmlib.numerics import logmeanexp
 from rbmlib.training.tracking import LogZTracker
 from rbmlib.training.train import train
 
-from .kiwaki2015 import Training, two_way_ais
+from .kiwaki2015 import trained, two_way_ais
 
 PILOT_STEPS = 1000  # for estimators that begin with a short pilot
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
-    f"{name}, training {k}": Training(10, 25_000, 0.02, 0.0, k, method)
+    f"{name}, training {k}": partial(trained, 10, 25_000, 0.02, 0.0, k, method)
     for name, method, n in (("pcd_10", "pcd", 19), ("cd1_10", "cd", 2))
     for k in range(1, n + 1)
 }
@@ -36,7 +36,6 @@ def _rts_from_rounds(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, round_burn_in: int = 0,
     conditional: str = "joint",
 ):  # fmt: skip
-    """RTS from the paper's rounds, without the first sweeps of each round."""
     how = {"left_out": round_burn_in, "conditional": conditional}
     quick = GivenVisible(path) if conditional == "marginal" else path
     run, made = rts_from_rounds(quick, betas, n_chains, n_sweeps, seed, **how)
@@ -57,7 +56,6 @@ def _rts_given_v(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
 
 @register(ESTIMATORS, "mixing")
 def _mixing(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
-    """RTS, and the round trips of its chains with their standard error."""
     run = rl.rts(path, betas, n_chains, n_sweeps, seed, record_every=n_sweeps)
     trips = run.states.round_trips
     error = trips.std(ddof=1) / np.sqrt(trips.size)
@@ -128,7 +126,6 @@ def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, 
 def _settled(
     path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
 ):  # fmt: skip
-    """RTS from chains after ``burn_in`` sweeps with the same prior of beta."""
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
     given = path, betas, seed, n_chains, burn_in, n_sweeps
     run = rl.rts_of_sample(_settled_sample(*given, prior=weights, record_every=n_sweeps))
@@ -139,10 +136,7 @@ def _settled(
 def _moves(
     path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
 ):  # fmt: skip
-    """Mean and variance of RTS, SD and RSD over many short runs, on the same states.
-
-    Runs are groups of ``n_chains`` independent chains, with the guesses of one pilot.
-    """
+    """Mean and variance of RTS, SD and RSD over many short runs, on the same states."""
     sample = _settled_sample(path, betas, seed, n_runs * n_chains, burn_in, n_sweeps)
     groups = in_groups(sample, n_chains)
     found = {"rts": [rl.rts_of_sample(one).log_z for one in groups]}
@@ -185,10 +179,7 @@ def _tracked(
     n_apart: int = 400, n_sweeps: int = 25, batch_size: int = 100, n_temperatures: int = 10_000,
     n_annealed: int = 100, n_reversed: int = 20,
 ):  # fmt: skip
-    """AIS and reverse AIS at one evaluation of a training run on DNA, and the tracked log Z.
-
-    ``n_apart`` of ``n_chains`` would not affect the training run, and are left out.
-    """
+    """AIS and reverse AIS at one evaluation of a training run on DNA, and the tracked log Z."""
     rates = learning_rate, final_learning_rate, warm_up
     chains = gain, n_chains - n_apart, n_sweeps
     model, seen = _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, *chains)[look]

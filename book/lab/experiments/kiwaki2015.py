@@ -1,14 +1,13 @@
 """Kiwaki (2015): AIS in both directions with records on the way, exact slopes, training runs.
 
-For 500 hidden units, the paper draws the number of epochs, the learning rate and the strength of
-the L2 penalty, and prints neither ranges nor drawn values (section 7.2). For 20 hidden units, the
-learning rate is fixed and not printed (section 7.1).
+For 500 hidden units, the paper draws the number of epochs, the learning rate and the L2 penalty.
+For 20 hidden units, the learning rate is fixed. None of these is printed (sections 7.1, 7.2).
 """
 
 from __future__ import annotations
 
 import time
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,15 +32,7 @@ KINDS = {"pcd_20": ("pcd", 1), "cd1_20": ("cd", 1), "cd25_20": ("cd", 25)}
 
 
 def drawn_settings(draw: int) -> dict:
-    """Random settings of training run number ``draw``.
-
-    There are 4 to 20 epochs; rates and penalties are uniform on a logarithmic scale.
-
-    Examples
-    --------
-    >>> drawn_settings(1)["n_updates"] % UPDATES_AN_EPOCH
-    0
-    """
+    """Settings of training run ``draw``: 4 to 20 epochs; rates and penalties are log-uniform."""
     rng = np.random.default_rng([500, draw])
     return {
         "n_updates": UPDATES_AN_EPOCH * int(rng.integers(4, 21)),
@@ -50,36 +41,23 @@ def drawn_settings(draw: int) -> dict:
     }
 
 
-class Training(NamedTuple):
-    """Settings of a training run on MNIST, 100 images per update; a call trains, in minutes."""
-
-    n_hidden: int
-    n_updates: int
-    learning_rate: float
-    weight_decay: float
-    rng: int
-    method: str = "pcd"
-    n_sweeps: int = 1
-
-    def __call__(self) -> BernoulliRBM:
-        return _trained(self)
-
-
-@lru_cache(maxsize=1)
-def _trained(training: Training) -> BernoulliRBM:
-    """The trained model, cached because all tasks on a model follow each other."""
-    images = datasets.load_mnist().train
-    settings = training._asdict() | {"monitor_every": training.n_updates}
-    return train(images, **settings).rbm
+@lru_cache(maxsize=1)  # all tasks on a model follow each other
+def trained(n_hidden, n_updates, learning_rate, weight_decay, rng, method="pcd", n_sweeps=1):
+    """A model trained on MNIST with 100 images per update, in minutes."""
+    return train(
+        datasets.load_mnist().train, n_hidden, method=method, n_sweeps=n_sweeps,
+        n_updates=n_updates, learning_rate=learning_rate, weight_decay=weight_decay, rng=rng,
+        monitor_every=n_updates,
+    ).rbm  # fmt: skip
 
 
 MODELS |= {
-    f"pcd_500, training {k}": Training(500, **drawn_settings(k), rng=k)
+    f"pcd_500, training {k}": partial(trained, 500, **drawn_settings(k), rng=k)
     for k in range(1, N_DRAWN + 1)
 }
-MODELS["pcd_20, rate 0.002"] = Training(20, 250_000, 0.002, 0.0, 0)  # that of pcd_20 is 0.02
+MODELS["pcd_20, rate 0.002"] = partial(trained, 20, 250_000, 0.002, 0.0, 0)  # of pcd_20: 0.02
 MODELS |= {
-    f"{name}, rate {rate}, training {k}": Training(20, 250_000, rate, 0.0, k, *kind)
+    f"{name}, rate {rate}, training {k}": partial(trained, 20, 250_000, rate, 0.0, k, *kind)
     for name, kind in KINDS.items()
     for rate in RATES_AGAIN
     for k in range(1, N_AGAIN + 1)
@@ -93,12 +71,8 @@ def two_way_ais(path, betas, seed, *, n_chains: int = 1000, n_reversed: int = 0)
 
 @lru_cache(maxsize=2)
 def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
-    """AIS with bootstrap intervals, and reverse AIS along the same betas.
-
-    Reverse chains start from exact samples of the target if available. Otherwise, they start from
-    resampled forward chains after 1,000 sweeps. The result is cached for tasks with equal
-    schedules, as under a cap that does not bind.
-    """
+    """AIS with bootstrap intervals, and reverse AIS along the same betas, from exact samples of the
+    target if available, and otherwise from the forward chains. Equal schedules share a run."""
     betas = np.frombuffer(packed)
     forward = ais(path, betas, n_chains, seed, n_recorded=2)
     more = {"largest_step": float(np.diff(betas).max() * (betas.size - 1))}
@@ -149,8 +123,7 @@ class SlopeVariance(NamedTuple):
 def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> SlopeVariance:
     """g(beta) of a path between RBMs with few hidden units, from ``n_draws`` exact draws.
 
-    The hidden states of p_beta are enumerated, and draws are independent, without a pilot or a
-    chain. The only error is that of a sample variance.
+    The hidden states of p_beta are enumerated, without a pilot or a chain.
     """
     rng = np.random.default_rng(rng)
     rbm = path.at(beta)

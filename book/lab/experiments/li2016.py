@@ -1,8 +1,7 @@
 """Chapter leaky_rbm: leaky and Gaussian-Bernoulli RBMs trained on CIFAR-10 (Li et al. 2016).
 
-There are several training runs of both models, on the committed 2,000 images or on the first 45,000
-training images, by the same program and with rates chosen in the same way. A task names a model
-only for its kind and number of hidden units, not for its weights.
+Training runs use the committed 2,000 images or the first 45,000 training images. A task names a
+model only for its kind and number of hidden units, not for its weights.
 """
 
 from __future__ import annotations
@@ -59,20 +58,14 @@ MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no wei
 }
 
 
-@lru_cache(maxsize=1)
-def subset() -> dict[str, np.ndarray]:
-    """Standardised images of the committed subset: "train", "tuning" and "test"."""
-    images, scale = load_cifar10(), cifar10_scale()
-    tuning, test = np.split(scale(images.test).astype(float), [N_TUNING])
-    return {"train": scale(images.train), "tuning": tuning, "test": test}
-
-
-@lru_cache(maxsize=1)
-def all_images() -> dict[str, np.ndarray]:
-    """The same from all of CIFAR-10: 45,000 images, the next 1,000, and all 10,000 test images."""
-    images, scale = load_cifar10(full=True), cifar10_scale()
-    train, later = np.split(images.train, [N_TRAIN])
-    tuning, test = (scale(part).astype(float) for part in (later[:N_TUNING_OF_ALL], images.test))
+@lru_cache(maxsize=2)
+def cifar10_parts(full: bool = False) -> dict[str, np.ndarray]:
+    """Standardised images of the committed subset, or of all: "train", "tuning" and "test"."""
+    found, scale = load_cifar10(full=full), cifar10_scale()
+    train, held_out = found.train, np.split(found.test, [N_TUNING])
+    if full:
+        train, held_out = train[:N_TRAIN], (train[N_TRAIN:][:N_TUNING_OF_ALL], found.test)
+    tuning, test = (scale(part).astype(float) for part in held_out)
     return {"train": scale(train), "tuning": tuning, "test": test}
 
 
@@ -90,8 +83,8 @@ def _both_sides(
     """AIS, and reverse AIS with chains that begin at images of the committed subset."""
     started = time.thread_time()
     below, above = bracket_log_z(
-        rbm, subset()["train"][:fit_chains], n_chains=n_chains, n_temperatures=n_temperatures,
-        n_sweeps=fit_sweeps, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
+        rbm, cifar10_parts()["train"][:fit_chains], n_chains=n_chains, n_sweeps=fit_sweeps,
+        n_temperatures=n_temperatures, n_burn_in=n_burn_in, n_leapfrog=n_leapfrog, rng=seed,
     )  # fmt: skip
     return replace(below, seconds=time.thread_time() - started), reverse_columns(above)
 
@@ -105,16 +98,15 @@ def _trained_for_epochs(
     """Train on the 2,000 images of the committed subset, in epochs of 20 updates of 100 images.
 
     Returns mean log-likelihoods of the first 250 of the 500 test images ("tuning") and of the
-    others ("test"), with log Z by AIS ("high") and by reverse AIS ("low"). Transitions are exact
-    for both models. Results are missing if the parameters are not finite. ``largest`` bounds the
-    singular values of the leaky RBM. ``kernel`` is an unused setting of stored tasks.
+    others ("test"), with log Z by AIS ("high") and by reverse AIS ("low"). Results are missing if
+    the parameters are not finite. ``kernel`` is an unused setting of stored tasks.
     """
     training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates, "largest": largest}
     bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": n_leapfrog}
-    return _scored(rbm, seed, subset(), learning_rate, falling, training, bracket)
+    return _scored(rbm, seed, cifar10_parts(), learning_rate, falling, training, bracket)
 
 
-def _at_size(images, epoch: int):
+def _at_size(full: bool, epoch: int):
     def trained(
         rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
         n_updates: int = epoch, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
@@ -123,13 +115,13 @@ def _at_size(images, epoch: int):
         training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates}
         bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
         bracket["single_precision"] = True
-        return _scored(rbm, seed, images(), learning_rate, falling, training, bracket)
+        return _scored(rbm, seed, cifar10_parts(full), learning_rate, falling, training, bracket)
 
     return trained
 
 
-ESTIMATORS["trained at size"] = _at_size(subset, 400)
-ESTIMATORS["trained on all images"] = _at_size(lambda: all_images(), 450)
+ESTIMATORS["trained at size"] = _at_size(False, 400)
+ESTIMATORS["trained on all images"] = _at_size(True, 450)
 
 
 def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: dict):

@@ -24,12 +24,9 @@ def bar_of_sample(sample: TemperedSample, *, skip: int = 0) -> Estimate:
     """Estimate log Z by Bennett's acceptance ratio (1976) between neighbouring tempered betas.
 
     log Z_K - log Z_1 is the sum of log (Z_{k+1} / Z_k). Each term uses only the states at beta_k
-    and beta_k+1, with work values d Delta, where d is the step of beta. Among estimators of log Z
-    of an RBM from parallel tempering, Krause, Fischer & Igel (2020) found this one the best. MBAR
-    uses all states for all ratios and has a smaller variance if states are independent.
-
-    The standard error is the spread over independent chains or ladders, as in `rbmlib.mbar`. Betas
-    without states are left out.
+    and beta_k+1, with work values d Delta, where d is the step of beta (Krause, Fischer & Igel
+    2020). The standard error is the spread over independent chains or ladders, as in `rbmlib.mbar`.
+    Betas without states are left out.
     """
     delta, temperature, counts = kept_states(sample, skip)
     used = np.flatnonzero(counts)

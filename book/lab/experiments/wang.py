@@ -1,16 +1,10 @@
 """Wang's report: its programs for SAMS, RTS and TAP as printed, and a deliberate mistake.
 
-SAMS and RTS run on the report's path. For TAP, the report prints the undamped iteration (eqs. 15
-and 16), but not how it starts or stops. The author's program, which is public with the models,
-draws both layers uniformly from (0, 1) and ends a call at the first update after which
-
-* log Z has changed by no more than a tolerance, or
-* the change of log Z equals the previous change to the last bit, or
-* a magnetisation is exactly 0 or 1. Its entropy, 0 log 0, is computed as nan, and the value before
-  this update is returned.
-
-The second rule (in some versions of the program) ends a call in a cycle of two values. Rounding
-decides which of the two is returned, and machines may differ.
+For TAP, the report prints the undamped iteration (eqs. 15 and 16), but not how it starts or stops.
+The author's program draws both layers uniformly from (0, 1). It ends a call at the first update
+after which log Z has changed by no more than a tolerance, this change equals the previous change,
+or a magnetisation is 0 or 1: its entropy is 0 log 0, and the value before this update is returned.
+The second rule ends a call in a cycle of two values, and rounding decides which of them it returns.
 """
 
 import math
@@ -32,8 +26,6 @@ from rbmlib.paths.named import GeometricPath
 from rbmlib.results import Check, Estimate, finished
 from rbmlib.sampling.compiled import LOOPS
 from rbmlib.sampling.tempered import simulated_tempering
-
-# SAMS and RTS --------------------------------------------------------------------------------
 
 ADDED = 5  # "a small value such as 5", added to the count of each pixel (report, section IV.D)
 
@@ -68,9 +60,8 @@ RBM_A = {
 class PrintedPath(GeometricPath):
     """The report's path (eq. 8), on which RBM A has its own hidden units.
 
-    Because A has no weights, its hidden units multiply the density by a number that depends only on
-    beta. They change neither the moves of v nor log Z of the target. They do change the meaning of
-    equal guesses of log Z, by `hidden_factor`.
+    Because A has no weights, they multiply the density by a number that depends only on beta. They
+    change only the meaning of equal guesses of log Z.
     """
 
     def __init__(self, rbm, visible_bias, hidden_bias):
@@ -170,9 +161,8 @@ ESTIMATORS |= {"rts printed": _of_rounds(False), "rts printed, rounds anew": _of
 def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: float, anew=False):
     """log Z - log Z_0 of one chain, its number of rounds, and whether the rule stopped it.
 
-    This is the report's table III. Its c_k are reset in each round, because they would otherwise
-    add up to the number of rounds. The first round is run, although c_k = 0 is below any threshold.
-    A c_k that underflows is replaced by the smallest double.
+    This is the report's table III, but its c_k are reset in each round, and the first round is run,
+    although c_k = 0 is below any threshold. A c_k that underflows becomes the smallest double.
     """
     prior = np.full(betas.size, 1 / betas.size)
     v, index = path.sample_base(1, source), np.zeros(1, int)
@@ -189,8 +179,6 @@ def rounds(path, betas, log_z, source, most: int, n_sweeps: int, threshold: floa
             return log_z[-1], done, True
     return log_z[-1], most, False
 
-
-# TAP -----------------------------------------------------------------------------------------
 
 ENDS = ("all updates were done", "tolerance", "the change repeats", "0 log 0")  # stored by number
 LONGEST = 8  # longest detected cycle

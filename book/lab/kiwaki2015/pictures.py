@@ -77,8 +77,7 @@ def _grid(runs, models, bases, draw):
                 look = plots.method(LOOKS[label], label) | {"markersize": 3, "lw": 1}
                 draw(ax, model, here, look | {"capsize": 2})
             ax.set(xscale="log", title=f"{papers_name(model)}, {base}")
-    for ax in axes[-1]:
-        ax.set_xlabel("steps K")
+    plt.setp(axes[-1], xlabel="steps K")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return axes
 

@@ -34,13 +34,7 @@ SETTING = ["model", "base", "label", "n_temperatures", "n_chains"]
 
 
 def papers_name(model: str) -> str:
-    """The name of a model in the paper.
-
-    Examples
-    --------
-    >>> papers_name("cd25_500"), papers_name("pcd_20, rate 0.01")
-    ('CD25(500)', 'PCD(20)')
-    """
+    """The name of a model in the paper: ``pcd_20, rate 0.01`` is PCD(20)."""
     kind, units = model.partition(",")[0].split("_")
     return f"{kind.upper()}({units})"
 
@@ -178,10 +172,7 @@ def printed_ess(model: str, label: str) -> float:
 
 
 def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
-    """A printed table with our values below each row: log Z (nats), its error and ESS of 1,000.
-
-    References come first. A base without runs has no row.
-    """
+    """A printed table with our values below each row: log Z (nats), its error and ESS of 1,000."""
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
     known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}

@@ -79,9 +79,6 @@ def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[fl
     return effect(schedules_of(betas, g, means)), float(np.std(drawn, ddof=1))
 
 
-# verdicts -----------------------------------------------------------------------------------
-
-
 def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
     """Mean of a column of positive numbers, on the scale "log"; ``dependent`` errors add up."""
     total, errors = rows[kind].sum(), rows[f"{kind}_error"]

@@ -55,9 +55,9 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
     """Distances from settled chains of a trained model after ``n_sweeps``, by start.
 
-    Settled chains have made 60 sweeps from the images. Starts are the Gaussian of leakiness 1,
-    N(0, I), and one image, at the model's leakiness ("cd") or while it falls from 1 ("mix").
-    "same" is the average distance of two samples of one distribution.
+    Starts are the Gaussian of leakiness 1, N(0, I), and one image, at the model's leakiness ("cd")
+    or while it falls from 1 ("mix"). "same" is the average distance of two samples of one
+    distribution.
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))

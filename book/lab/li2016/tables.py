@@ -112,10 +112,7 @@ def beside_print(table: pd.DataFrame, method: str) -> pd.DataFrame:
 
 
 def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
-    """Printed values, values by quadrature, and stored runs with published and with exact moves.
-
-    Quadrature evaluates a weight before its move, as the stored runs do, or after the move.
-    """
+    """Printed values, quadrature with weights before or after the move, and stored runs by move."""
     (path, _, steps), paper = METHODS[method], published("leaky_table2", method=method)
 
     def of_runs(transition, steps):

@@ -1,9 +1,7 @@
 """Training runs of leaky and Bernoulli-Gaussian RBMs, and verdicts that compare them.
 
-A claim about training is also a claim about other training runs. Therefore, verdicts use the test
-log-likelihoods of several runs with different seeds, at both limits of log Z. Each kind of run has
-the learning rate with the highest log-likelihood of other images, found with a seed that does not
-count.
+Verdicts use the test log-likelihoods of several runs with different seeds, at both limits of log Z.
+The learning rate has the highest log-likelihood of other images, with a seed that does not count.
 """
 
 from __future__ import annotations
@@ -45,11 +43,7 @@ def best_rates(tried: pd.DataFrame) -> pd.Series:
 
 
 class Trainings:
-    """Scored training runs of both models with one number of hidden units, by model and method.
-
-    ``rates`` has the learning rate with the highest log-likelihood of the tuning images in runs
-    with seed 0. The runs with other seeds at this rate count.
-    """
+    """Scored training runs of both models with one number of hidden units, by model and method."""
 
     def __init__(self, stored: pd.DataFrame):
         tuning = stored[["tuning_low", "tuning_high"]].mean(axis=1)

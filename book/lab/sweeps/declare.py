@@ -42,8 +42,7 @@ def names() -> dict[str, Path]:
 def read(source: str | Path, overrides: dict | None = None) -> Declared:
     """Read a sweep of the book by its name, or a file with one sweep.
 
-    ``overrides`` replace settings in every grid that names them. Raises ValueError, with the place,
-    if the content does not declare a sweep.
+    ``overrides`` replace settings in every grid that names them.
     """
     book, file = names(), Path(source)
     if str(source) in book:
@@ -70,7 +69,6 @@ def read(source: str | Path, overrides: dict | None = None) -> Declared:
 
 
 def _grids(content) -> list[dict]:
-    """Values of each setting in each grid."""
     if not isinstance(content, dict):
         raise ValueError(f"it is {shown(content)}: {FORM}")
     if unknown := {*content} - {*KEYS}:
@@ -82,7 +80,6 @@ def _grids(content) -> list[dict]:
 
 
 def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
-    """Grids with the values of settings that they name replaced."""
     known = {str(name) for grid in grids for name in grid}
     for name in overrides:
         if name not in known:
@@ -93,7 +90,6 @@ def _replaced(grids: list[dict], overrides: dict) -> list[dict]:
 
 
 def _values(name: str, value) -> list | range:
-    """The list of values that the value of a setting stands for."""
     if isinstance(value, dict):
         whole = set(value) == {"first", "count"} and all(type(x) is int for x in value.values())
         if not whole or not 1 <= value["count"] <= MAX_TASKS:
@@ -123,9 +119,6 @@ def read_overrides(texts: list[str]) -> dict:
             raise ValueError(f"--set {name} is given twice: give one value, or a list")
         found[name] = _loaded(value, f"--set is {shown(text)}")
     return found
-
-
-# words for messages -------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

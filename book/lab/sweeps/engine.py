@@ -125,9 +125,6 @@ def compute(client, sweep, todo: dict[str, dict], *, shared: bool) -> Iterator[l
         yield found
 
 
-# clusters -----------------------------------------------------------------------------------
-
-
 def check_scheduler(address: str) -> None:
     """Raise ValueError if it is not an address, and RuntimeError if nothing answers there."""
     parts = re.fullmatch(r"(?:tcp|tls)://\[?([^/\]]+)\]?:(\d{1,5})", address)
@@ -189,8 +186,7 @@ def _n_processes(n_workers: int | None, n_tasks: int) -> int:
 def _without_interrupts():
     """Shield threads and processes that start inside the context from Ctrl-C.
 
-    A terminal sends Ctrl-C to all processes. Our processes end with this one, and each would
-    otherwise print a traceback. An interrupt inside the context is delivered afterwards.
+    Our processes end with this one, and each would otherwise print a traceback.
     """
     from multiprocessing import resource_tracker
 

@@ -68,19 +68,9 @@ class Sweep:
 
     ``tasks`` are different mappings of settings. ``function(**task)``, which workers import by its
     name, returns a dict of plain values, the results of the row. A value named "seconds" goes into
-    the provenance. ``folder`` has the table ``<name>.csv`` and the store ``<name>.sqlite``.
-    ``store`` is another place for the store: on a cluster, a local disk of the machine that runs
-    the sweep. Every key depends on ``version``, which must change when results change (by default
-    the name of the function), and on ``digest(task)``, a hash of the files that a task reads.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     sweep = Sweep([{"n": n} for n in (2, 1)], lambda n: {"square": n * n}, folder=folder)
-    ...     summary = sweep.run(n_workers=0)
-    ...     print(summary.n_finished, sweep.rows())
-    2 [{'n': 1, 'square': 1}, {'n': 2, 'square': 4}]
+    the provenance. ``folder`` has the table ``<name>.csv`` and the store ``<name>.sqlite``;
+    ``store`` is another place for it, on a local disk. Every key depends on ``version`` (by default
+    the name of the function) and on ``digest(task)``, a hash of the files that a task reads.
     """
 
     def __init__(
@@ -114,12 +104,9 @@ class Sweep:
 
         ``scheduler`` is the address of a Dask scheduler, such as ``tcp://10.0.0.5:8786``. Without
         it, the sweep starts ``n_workers`` processes, by default as many as the processors can run
-        with ``RBMLIB_NUM_THREADS`` threads each (by default one). 0 is for a thread of this
-        process, which starts at once and suits a few short tasks.
-
-        Raises `StoreError` if the store cannot be used or the disk is full, and RuntimeError if the
-        scheduler cannot be reached, is lost during the run, or runs other code. Stored results are
-        kept.
+        with ``RBMLIB_NUM_THREADS`` threads each; 0 is for a thread of this process. Raises
+        `StoreError` if the store cannot be used, and RuntimeError if the scheduler cannot be
+        reached, is lost during the run, or runs other code. Stored results are kept.
         """
         started = time.perf_counter()
         if n_workers is not None:
@@ -148,7 +135,6 @@ class Sweep:
         return Summary(len(self.tasks), n_before, len(todo) - len(failed), failed, seconds)
 
     def todo(self) -> list[dict]:
-        """Tasks without a result in the store or the table."""
         return list(self._todo(self._known()).values())
 
     def _todo(self, known: dict[str, Record]) -> dict[str, dict]:
@@ -182,10 +168,7 @@ class Sweep:
         return [_row(record) for record in self.records()]
 
     def to_csv(self) -> Path:
-        """Write ``<name>.csv`` atomically: settings, results and provenance.
-
-        Existing columns keep their places.
-        """
+        """Write ``<name>.csv`` atomically; existing columns keep their places."""
         records = self.records()
         rows, before = [_row(record) for record in records], _content(self.table)[0]
         names = dict.fromkeys(name for row in rows for name in row)
@@ -229,15 +212,8 @@ def _sortable(value) -> tuple:
     return (2, value) if isinstance(value, str) else (1, value)
 
 
-# tables -------------------------------------------------------------------------------------
-
-
 def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
-    """Results of these tasks in a table, by key, without failures.
-
-    Rows with settings that do not match their key are ignored, and empty cells are not results.
-    Raises ValueError if the file is not a table of this sweep.
-    """
+    """Results in a table, without failures or rows with settings that do not match their key."""
     columns, rows = _content(file)
     settings = {frozenset(task) for task in tasks.values()}
     names = frozenset().union(*settings)
@@ -259,7 +235,6 @@ def _tabled(file: Path, tasks: dict[str, dict]) -> Iterator[Record]:
 
 
 def _content(file: Path) -> tuple[list[str], list[dict]]:
-    """Column names and rows of a file."""
     if not file.is_file():
         return [], []
     try:
@@ -281,15 +256,11 @@ def _value(text: str):
     return text
 
 
-# the store -----------------------------------------------------------------------------------
-
-
 class ResultsStore(contextlib.AbstractContextManager):
     """Crash-safe results by key: one SQLite file, one process at a time.
 
-    `put` returns when its records are on the disk. A killed process loses only what it had not yet
-    put, and a finished result is never replaced. Raises `StoreError` if the file is not a store, is
-    damaged, or is used by another process; the file is then left unchanged.
+    `put` returns when its records are on the disk. A finished result is never replaced. A file that
+    is not a store, is damaged, or is used by another process is refused and left unchanged.
     """
 
     def __init__(self, path):

@@ -45,10 +45,7 @@ def known_settings(task: dict) -> dict[str, tuple[type, Any]]:
 
 
 def checked(task: dict) -> dict:
-    """The task with every setting, converted to its type, in the order of the table.
-
-    Raises ValueError, with the setting's name, if a setting is unknown, missing or wrong.
-    """
+    """The task with every setting, converted to its type, in the order of the table."""
     known = known_settings(task)
     for name in task:
         if name not in known:
@@ -78,14 +75,13 @@ def _of_type(name: str, value: Any, kind: type):
     return value
 
 
-def estimates(tasks, compute=None, **where) -> Sweep:
-    """A `Sweep` of log Z of models; ``compute`` is `estimate`, or its import elsewhere."""
+def estimates(tasks, **where) -> Sweep:
     version = f"rbmlib results {RESULTS_VERSION}"
     whole = []
     for number, task in enumerate(tasks, 1):
         with named(f"task {number}"):
             whole.append(checked(task))
-    return Sweep(whole, compute or estimate, version=version, digest=digest, **where)
+    return Sweep(whole, estimate, version=version, digest=digest, **where)
 
 
 def estimate(**task) -> dict:

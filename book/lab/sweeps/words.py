@@ -39,7 +39,6 @@ def register(registry: dict, name: str):
 
 
 def parts_of(function) -> list[str]:
-    """Names of the positional parameters."""
     parameters = inspect.signature(function).parameters.values()
     return [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
 

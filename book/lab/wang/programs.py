@@ -1,11 +1,9 @@
 """Tables of readings from the stored runs of the report's programs, and verdicts on them.
 
 A row is one reading on one model. It has "n" independent runs of one chain each, with mean "log_z"
-and "variance". For RTS, "n" counts the runs that met the stopping rule, and "tried" counts all.
-
-A reading of TAP (the report's eqs. 15 and 16) sets what the report does not state: the layer
-updated first, the start of a call, the change of log Z at which the call ends, the order behind the
-printed log Z, and whether the printed log Z is one call or the mean of 20.
+and "variance". For RTS, "n" counts the runs that met the stopping rule, and "tried" counts all. A
+reading of TAP sets the layer updated first, the start of a call, the change of log Z at which the
+call ends, the order behind the printed log Z, and whether this is one call or the mean of 20.
 """
 
 from __future__ import annotations
@@ -114,15 +112,11 @@ def judged(name: str, method: str, row) -> Verdict:
 
 
 def said(row) -> str:
-    """Mean with its error, and variance, as text."""
     return f"{with_error(*mean(row)[:2])} with variance {number(row['variance'])}"
 
 
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
-    """One verdict on a row of a printed table over all readings of one model.
-
-    A reading in which no run stopped leaves the claim open.
-    """
+    """One verdict on a row of a printed table over all readings of one model."""
     cases: dict[str, Verdict] = {}
     for row in readings.to_dict("records"):
         if row["n"] >= FEWEST:
@@ -175,8 +169,6 @@ def mean_error(row) -> ms.Measured:
     return ours._replace(value=ours.value - known.log_z, std_error=error)
 
 
-# calls of TAP --------------------------------------------------------------------------------
-
 ORDERS = {2: "TAP2", 3: "TAP3"}
 SETTINGS = ["update", "begin", "tolerance"]
 FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}  # reading
@@ -216,8 +208,7 @@ def in_cycle(found: pd.DataFrame) -> bool:
 def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]:
     """Twenty calls in a cycle with the mean nearest to ``value``.
 
-    Rounding decides at which end of the cycle a call stops, and any number of the twenty may stop
-    at the upper end. Returns this number, the mean and the variance.
+    Rounding decides at which end a call stops. Returns the number at the upper end, mean, variance.
     """
     low, high = found["cycle_low"].mean(), found["cycle_high"].mean()
     upper = int(np.clip(round(PRINTED_RUNS * (value - low) / (high - low)), 0, PRINTED_RUNS))

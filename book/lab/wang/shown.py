@@ -125,10 +125,8 @@ def _panels(items, draw, height: float, xlabel: str, ylabel: str) -> None:
     for ax, item in zip(axes.flat, items, strict=True):
         ax.set_title(item)
         draw(ax, item)
-    for ax in axes[-1]:
-        ax.set_xlabel(xlabel)
-    for ax in axes[:, 0]:
-        ax.set_ylabel(ylabel)
+    plt.setp(axes[-1], xlabel=xlabel)
+    plt.setp(axes[:, 0], ylabel=ylabel)
 
 
 def figure_3(runs: Stored) -> None:
