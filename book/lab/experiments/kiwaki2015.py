@@ -17,7 +17,6 @@ from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib import ais, datasets, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
 from rbmlib.models.enumeration import can_enumerate, log_densities
-from rbmlib.models.named import BernoulliRBM
 from rbmlib.numerics import ChainStream, expit
 from rbmlib.paths.named import GeometricPath
 from rbmlib.results import Estimate
