@@ -140,7 +140,7 @@ def test_estimates_of_different_models_are_not_joined_nor_checked_by_each_other(
     models = [base, base.with_(visible=rl.Binary(base.visible_bias + 0.003))]
     paths = [rl.GeometricPath(model, np.zeros(6)) for model in models]
     one, two = (rl.ais(p, rl.schedules.linear(50), 200, seed) for seed, p in enumerate(paths))
-    with pytest.raises(ValueError, match=r"estimates are of 2 models .*: expected one$"):
+    with pytest.raises(ValueError, match=r"estimates are of 2 models .*: expected one model$"):
         rl.join(one, two)
     with pytest.raises(ValueError, match=r"estimate is of another model \(6 x 4, units 0/1\)"):
         rl.check(paths[1], one)
