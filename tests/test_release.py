@@ -62,7 +62,7 @@ def test_a_file_of_the_users_folder_is_checked(without_the_checkout, monkeypatch
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "cd1_500.npz").write_bytes(b"another file")
     monkeypatch.setenv("RBMLIB_DATA", str(tmp_path))
-    with pytest.raises(datasets.DataCorrupt, match="that of the repository"):
+    with pytest.raises(datasets.DataCorrupt, match="the file of the repository"):
         rl.load_rbm("cd1_500")
 
 

@@ -129,7 +129,7 @@ def test_parallel_tempering_and_paths_without_a_joint_slope_serve_too():
 def test_a_coarse_rule_is_flagged(conditional):
     guess, given = EXACT[[0, -1]], {"conditional": conditional}
     sample = rl.simulated_tempering(PATH, rl.schedules.linear(1), guess, 50, 400, 0, **given)
-    with pytest.warns(rl.ConvergenceWarning, match="error of the rule"):
+    with pytest.warns(rl.ConvergenceWarning, match="error of the quadrature rule"):
         found = rl.ti(sample, skip=1)
     assert not found.converged
     assert found.interval[0] < EXACT[-1] < found.interval[1]
