@@ -117,12 +117,12 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     far = first[first["model"] == "h10"].groupby("begun")["distance_8"].mean()
     every = [(f"{x}, {m}", v) for x, models in cases.items() for m, v in models.items()]
     sure = [case for case, v in every if v.outcome == judge.REPRODUCED]
-    public = sum(PUBLIC in case for case in sure)
+    public = sum(PUBLIC in case for case in sure) or "none"
     return depends(f"{START}, and on the model", cases).said(
         f"On h10, max |r − c| after eight rounds is {span(far)} times 1/K.",
         f"After ten rounds on larger models, the error of RTS is {span(off, '.0f')} nats. In "
         f"{len(sure)} of {len(every)} cases, the value is surely below 0.5/K or ten nats "
-        f"({'; '.join(sure)}). Of these cases, {public} are on the paper's model.",
+        f"({'; '.join(sure)}): {public} of these cases is on the paper's model.",
     )
 
 
