@@ -235,6 +235,7 @@ def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
             f"400 chains, seed {i}": {"ESS at best tracked": 90.0, "nats lost": x}
             for i, x in enumerate(lost)
         }
+        found["400 chains, no sound AIS"] = {"ESS at best tracked": 49.0, "nats lost": 9.0}
         return judged.early_stopping(found | {"2,000 chains": {"nats lost": 9.0}})
 
     assert of(0.1, 0.0, 0.2).outcome == REPRODUCED

@@ -185,7 +185,11 @@ def test_exact_paths():
     middle = exact.effect(("m_20", "own biases"), lambda p: p["VAROPT"][1000])
     assert middle.value == pytest.approx(0.5)  # of a flat g: equal steps
     assert 0 < middle.std_error < 0.001
-    assert theory.departure(exact.paths["m_20", "own biases"]) == pytest.approx(0, abs=1e-9)
+    p = exact.paths["m_20", "own biases"]
+    assert theory.between(p["VAROPT"], p["linear"]) == pytest.approx(0, abs=1e-9)
+    bent = {"a": p["linear"], "b": p["linear"] ** 2, "c": p["linear"] ** 4}
+    ratio = (1 / 3 - 1 / 5) / (1 / 2 - 1 / 3)  # of areas between powers
+    assert theory.farther(bent, "b", "c", "a") == pytest.approx(np.log(ratio), abs=1e-5)
 
 
 # ---------------------------------------------------------------- schedules against each other

@@ -51,11 +51,15 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     return frame
 
 
-def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
+def by_seed(frame: pd.DataFrame, **where) -> pd.Series:
     """Errors of the runs with these values, by seed; there may be none."""
     for column, value in where.items():
         frame = frame[frame[column] == value]
-    return frame.sort_values("seed")["error"].to_numpy()
+    return frame.set_index("seed")["error"].sort_index()
+
+
+def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
+    return by_seed(frame, **where).to_numpy()
 
 
 def span(errors) -> str:

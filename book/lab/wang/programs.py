@@ -264,8 +264,8 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
             calls_of = ("one call" if n == 1 else "mean of 20 calls") + f" of {label}"
             cases["{}, {}, tolerance {:g}, {}".format(*setting, calls_of)] = together(parts)
     two, three = (first_calls(runs, model, order) for order in ORDERS)
-    ours = f"TAP3 gives log Z = {three.mean():.4f}. The variances are {number(spread(two))} (TAP2) "
-    ours += f"and {number(spread(three))} (TAP3)."
+    ours = f"In the first reading, TAP3 gives log Z = {three.mean():.4f}. The variances are "
+    ours += f"{number(spread(two))} (TAP2) and {number(spread(three))} (TAP3)."
     return over(cases, ours)  # ``ours`` is by the first reading
 
 
