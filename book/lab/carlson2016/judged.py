@@ -165,7 +165,7 @@ def fresh_beta(ways: pd.DataFrame) -> Verdict:
     return depends(f"{START}, and on the model", cases).said(
         f"If chains keep their β, the error is {times} times that of the paper's rounds. If they "
         f"start from a new x, it is {anew} times.",
-        f"{len(sure)} of {len(every)} cases reproduce the claim ({'; '.join(sure)}).",
+        f"The claim is reproduced in {len(sure)} of {len(every)} cases ({'; '.join(sure)}).",
     )
 
 
