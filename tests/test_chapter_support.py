@@ -11,7 +11,6 @@ import rbmlib as rl
 from rbmbook import datasheet, load_reference, tables
 from rbmbook.live import (
     checked_parameters,
-    how_to_read,
     refused_parameter,
 )
 from rbmbook.measured import bootstrap_log_weights, rmse_ratio
@@ -56,16 +55,6 @@ def test_wrong_parameters_are_refused_by_name(wrong, words):
     with pytest.raises(ValueError) as error:  # noqa: PT011 (the words are checked below)
         checked_parameters(namespace(**wrong))
     assert all(word in str(error.value) for word in words)
-
-
-def test_how_to_read_a_model_is_said_without_a_parameter_for_it():
-    given = namespace(layout="hidden_visible", names="weights=J", units="spins")
-    checked_parameters(given)
-    assert how_to_read(given) == {k: given[k] for k in ("layout", "names", "units")}
-    assert how_to_read(namespace()) == {}
-    del given["__annotations__"]["model"], given["model"]
-    with pytest.raises(ValueError, match="unknown parameter layout"):
-        checked_parameters(given)
 
 
 def test_errors_inside_name_the_parameter():

@@ -63,16 +63,17 @@ def test_a_model_of_spins_is_no_model_of_a_chapter(mine, tmp_path):
     np.save(signs := str(tmp_path / "signs.npy"), 2.0 * ROWS - 1)
     rbm = rl.load_rbm(mine)
     arrays = {"J": rbm.weights.T, "u": rbm.visible_bias, "v": rbm.hidden_bias}
-    np.savez(foreign := str(tmp_path / "f.npz"), **arrays)
-    names = "weights=J,visible_bias=u,hidden_bias=v"
+    np.savez(tmp_path / "f.npz", **arrays)
+    names, spins = "weights=J,visible_bias=u,hidden_bias=v", str(tmp_path / "spins.npz")
+    rl.load_rbm(tmp_path / "f.npz", names=names, units="spins").save(spins)
     for threshold in ((), (0.0,)):
         with pytest.raises(ValueError, match=r"data.*-1 and \+1 alone.*--units spins"):
-            live_model(foreign, signs, *threshold, names=names)
+            live_model(mine, signs, *threshold)
     with pytest.raises(ValueError, match=r"data.*-1 and \+1 alone.*--units spins"):
         live_rows(signs, -1.0, 0)
     with pytest.raises(ValueError, match=r"RBM\(Spin\(9\), Spin\(4\)\): expected.*0 and 1"):
-        live_model(foreign, names=names, units="spins")
-    live = live_model(foreign, names=names)
+        live_model(spins)
+    live = live_model(mine)
     np.testing.assert_array_equal(live.rbm.weights, rbm.weights)
     assert "9 visible and 4 hidden units of 0 and 1;" in live.sentence()
 

@@ -21,8 +21,6 @@ from rbmlib.paths.bases import base_rate, mean_field_bias
 
 from .models import load_reference
 
-# Settings for reading a model's file, accepted by every chapter with a parameter `model`.
-OF_A_MODEL = ("layout", "names", "units")
 MNIST_PIXELS = 784
 CHAIN_BYTES = 8 * 8 * (784 + 500)  # eight arrays per chain of the largest model in a chapter
 NO_THRESHOLD = -1.0  # for the parameter `threshold`: the data are already zeros and ones
@@ -35,8 +33,8 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
 
     Every annotated name of the ``parameters`` cell must hold a value of its type. Papermill's forms
     of a value are accepted (``1e3`` for a whole number). An injected name that the chapter does not
-    have is refused unless it is one of `OF_A_MODEL`. ``namespace`` is ``globals()`` in the next
-    cell; ``minimum`` has the smallest allowed values, by default 1 for whole numbers, 0 for seed.
+    have is refused. ``namespace`` is ``globals()`` in the next cell; ``minimum`` has the smallest
+    allowed values, by default 1 for whole numbers, 0 for seed.
     """
     declared = namespace.get("__annotations__", {})
     found = {
@@ -46,8 +44,7 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
         and name not in _IPYTHON
         and isinstance(value, (int, float, str, bool, list, dict, type(None)))
     }
-    of_a_model = OF_A_MODEL if "model" in declared else ()
-    for name in sorted(found - {*declared, *of_a_model}):
+    for name in sorted(found - {*declared}):
         hint = nearest(name, declared) or "."
         raise ValueError(f"unknown parameter {name}{hint} This chapter has: {', '.join(declared)}")
     for name, kind in declared.items():
@@ -57,11 +54,6 @@ def checked_parameters(namespace: dict, **minimum: int) -> None:
     in_memory("n_chains", namespace.get("n_chains", 1), CHAIN_BYTES)
     if address := namespace.get("scheduler", ""):  # otherwise, it would fail only after minutes
         check_scheduler(address)
-
-
-def how_to_read(names: dict) -> dict:
-    """The given settings among `OF_A_MODEL`, for `rbmlib.load_rbm`."""
-    return {word: names[word] for word in OF_A_MODEL if word in names}
 
 
 def _converted(name: str, value, kind, least: float):
@@ -137,17 +129,15 @@ class LiveModel(NamedTuple):
         return f"{self.name}: {units}; {start}."
 
 
-def live_model(
-    model: str, data: str = "", threshold: float = NO_THRESHOLD, **how: str | dict
-) -> LiveModel:
+def live_model(model: str, data: str = "", threshold: float = NO_THRESHOLD) -> LiveModel:
     """The model of the parameters ``model``, ``data`` and ``threshold``, checked.
 
-    ``model`` is a registered name or a file, read with the settings ``how`` of `rbmlib.load_rbm`.
-    ``data`` is a file for `rbmlib.datasets.load_rows`, or "" for MNIST if it fits and no data
-    otherwise. Data above the threshold become 1.
+    ``model`` is a registered name or a file for `rbmlib.load_rbm`. ``data`` is a file for
+    `rbmlib.datasets.load_rows`, or "" for MNIST if it fits and no data otherwise. Data above the
+    threshold become 1.
     """
     with refused_parameter("model", model):
-        rbm = datasets.load_rbm(model, **how)
+        rbm = datasets.load_rbm(model)
         if not isinstance(rbm, BernoulliRBM):
             raise ValueError(
                 f"{rbm!r}: expected, in this chapter, a BernoulliRBM (binary visible units, 0 and "

@@ -25,8 +25,8 @@ def begin(names: dict, **least: int) -> live.LiveModel | None:
     plots.use_style()
     if "model" not in names:
         return None
-    how = live.how_to_read(names) | {"threshold": names.get("threshold", live.NO_THRESHOLD)}
-    model = live.live_model(names["model"], names.get("data", ""), **how)
+    threshold = names.get("threshold", live.NO_THRESHOLD)
+    model = live.live_model(names["model"], names.get("data", ""), threshold)
     print(model.sentence())
     return model
 
@@ -50,7 +50,7 @@ def begin_families(names: dict, **least: int) -> None:
         return
     n_sites, q = letters.shape[1], len(alphabet)
     with live.refused_parameter("model", model):
-        rbm = rl.load_rbm(model, **live.how_to_read(names))
+        rbm = rl.load_rbm(model)
         fits = isinstance(rbm.visible, rl.Potts) and rbm.visible.q == q
         if not fits or rbm.n_visible != n_sites * q:
             raise ValueError(
