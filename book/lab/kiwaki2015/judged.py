@@ -108,7 +108,7 @@ def uncapped(runs) -> Verdict:
     The claim is that this can happen: one model can show it, and none can contradict it.
     """
     name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
-    none = judge.left_open(name, "none has a smaller ESS with VAROPT than with LINEAR")
+    none = judge.left_open(name, "none has a far smaller ESS with VAROPT than with LINEAR")
     cases, ours = {"our models": none}, []
     for row in steps[steps["largest_step"] > 9].itertuples():
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
@@ -145,8 +145,8 @@ def gms13_below(runs) -> Verdict:
         f"From the base rate, GMS13 has {min(ratios):.2f} to {max(ratios):.2f} times the ESS of "
         "LINEAR on the six models. The printed ratios on PCD, CD1 and CD25 are "
         f"{' with 20 units and '.join(printed)} with 500.",
-        "We judge only that GMS13 is no remarkable improvement (at most 1.25). From own biases, "
-        "most values of the ESS are too uncertain for a verdict.",
+        "We judge only whether GMS13 is a remarkable improvement (a factor above 1.25). From own "
+        "biases, most values of the ESS are too uncertain for a verdict.",
     )
     price = "nine training runs of each small model and five seeds on PCD(500) would settle the "
     price += "claim (13.5 h on two cores)"
@@ -398,8 +398,9 @@ def relaxes(looks) -> Verdict:
     said = listed(f"by {of_model} on {papers_name(m)}" for m, of_model in ratios.items())
     return together(parts).said(
         f"Caps of 0.009, 0.006 and 0.003 multiply the printed ESS {said}.",
-        f"Over {lower.n} pilots from own biases, the cap of 0.003 divides the variance after a "
-        f"tenth of 1,000 steps by {math.exp(lower.value):.2f}. The cap multiplies our final ESS by "
+        f"Over {lower.n} pilots from own biases, the cap of 0.003 divides the variance of the "
+        f"log-weights after a tenth of 1,000 steps by {math.exp(lower.value):.2f}. The cap "
+        "multiplies our final ESS by "
         f"a factor between {low:.2f} and {high:.2f}, an interval too wide for a verdict.",
         "pcd_20",
     )

@@ -199,7 +199,7 @@ def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
         "Gibbs sweeps, trained models, K = 10,000 to 100,000": trained,
     }
     return depends("the model and on what counts as a large K", cases).said(
-        f"With Gibbs sweeps, a tenfold K reduces the variance by a factor of {falls}.",
+        f"With Gibbs sweeps, a tenfold increase of K reduces the variance by a factor of {falls}.",
         "With 40 × 8 units, it falls as 1/K with perfect transitions and with Gibbs sweeps.",
         "pcd_20, cd1_20, cd25_20, pcd_500; a random model of 40 × 8 units",
     )
@@ -235,9 +235,9 @@ def ess_variance(seed: int) -> Verdict:
 def ess_reliable() -> Verdict:
     spread = printed_spread()
     return judge.bound("kiwaki-ess-reliable", spread, at_least=0.25, at_most=4).said(
-        f"The mean squared error of the 36 printed estimates is {math.exp(spread.value):.2f} times "
-        "the variance that the printed ESS imply.",
-        "If the ESS are reliable, this ratio is about 1.",
+        "The squared errors of the 36 printed estimates, each divided by the variance that its ESS "
+        f"implies, have a mean of {math.exp(spread.value):.2f}.",
+        "If the ESS are reliable, this mean is about 1.",
     )
 
 
