@@ -232,7 +232,7 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
         Hills.summary(Hills.ais(Hills.model(-2), 30, 200, Hills.random(i + 1))).agree)"""
     )
     caption = page.locator("figcaption", has_text="199 other seeds").inner_text()
-    assert f"With 199 other seeds {min(counts)} to {max(counts)} chains agree" in caption
+    assert f"other seeds, between {min(counts)} and {max(counts)} of the 200 chains" in caption
     assert 105 in counts
     assert (
         "own biases (the model without its weights), 105 end"
