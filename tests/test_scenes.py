@@ -235,7 +235,7 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
     assert f"other seeds, between {min(counts)} and {max(counts)} of the 200 chains" in caption
     assert 105 in counts
     assert (
-        "own biases (the model without its weights), 105 end"
+        "own biases (the model without its weights), 105 chains end"
         in page.locator("#fig-front figcaption").inner_text()
     )
     plain = opened("book/intro.html", java_script_enabled=False)
