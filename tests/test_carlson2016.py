@@ -180,6 +180,27 @@ def test_a_ratio_over_lengths_counts_each_seed_once():
     assert others.std_error < 0.8 * one.std_error
 
 
+def test_every_run_counts_where_some_lengths_have_more_seeds():
+    """Two lengths, one with 20 of 60 seeds; the spread over repeats of the whole is the error."""
+    rng = np.random.default_rng(8)
+
+    def draw():
+        errors = np.array([-2.0, 1.0]) + rng.normal(size=(60, 2)) * [0.5, 1.5]
+        errors[20:, 1] = np.nan
+        return errors
+
+    few, many = draw(), draw()
+    rms = [np.sqrt(np.nanmean(x**2, axis=0)) for x in (few, many)]
+    assert np.exp(judged.mean_ratio(few, of=many).value) == pytest.approx(
+        np.exp(np.log(rms[0] / rms[1]).mean())
+    )
+    assert judged.size_of_bias(few).value == pytest.approx(abs(np.nanmean(few, axis=0)).mean())
+    for judge_it in (judged.size_of_bias, lambda x: judged.mean_ratio(x, of=draw())):
+        found = [judge_it(draw()) for _ in range(400)]
+        spread = np.std([m.value for m in found])
+        assert np.mean([m.std_error for m in found]) == pytest.approx(spread, rel=0.15)
+
+
 def test_ais_below_and_raise_above():
     steps = {
         f"{m}_{k}": s * (1 + NOISE) for m, s in (("AIS", -1), ("RAISE", 5)) for k in (100, 1000)
