@@ -185,9 +185,11 @@ def _as_text(options, estimate: Estimate) -> str:
         again = f"--steps {steps} --chains {chains} --seed {seed}"
         again += " --estimate" * options.estimate
         reverse = "mean log-weight of reverse AIS from resampled particles"
+        error = f"± {estimate.std_error:.4f}  ({_interval(estimate)})"
+        if estimate.verdict == "exact":
+            error = " exact, by a sum over states"
         lines += [
-            f"log Z        {estimate.log_z:.4f} ± {estimate.std_error:.4f}  "
-            f"({_interval(estimate)})",
+            f"log Z        {estimate.log_z:.4f} {error}",
             f"lower bound  {low:.4f} ± {low_error:.4f}  mean log-weight of AIS",
             f"upper bound  {high:.4f} ± {high_error:.4f}  {reverse}",
             f"ESS          {estimate.ess:.0f} of {estimate.n_chains} chains "

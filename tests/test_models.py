@@ -200,9 +200,9 @@ READ = [  # arrays, what the caller says, the model or the error
     # names
     (OTHER | {"sigma": 1.0}, {"names": NAMES}, MINE),
     (OTHER, {}, "holds 'J', 'alpha', 'beta' .not identified by name: weights, visible_bias"),
-    (OTHER, {"names": NAMES | {"weights": "K"}}, "names is .*'K'.* different keys; .* holds 'J'"),
-    (OTHER, {"names": {"weights": "J"}}, "names is .*: expected a dict of weights, visible_bias"),
-    (OTHER, {"names": NAMES | {"visible_bias": "beta"}}, "three different keys"),
+    (OTHER, {"names": NAMES | {"weights": "K"}}, "names is .*'K'.* different key of the file; .* holds 'J'"),
+    (OTHER, {"names": {"weights": "J"}}, "names is .*: expected weights, visible_bias"),
+    (OTHER, {"names": NAMES | {"visible_bias": "beta"}}, "a different key"),
     (OTHER, {"names": "J"}, "names is .'J': "),
     ({"W": W, "a": B, "b": A}, {}, "not identified by name: visible_bias, hidden_bias.: expected"),
     ({"W": W, "b": B, "c": A}, {}, "--names weights=W,visible_bias=b,hidden_bias=c"),

@@ -71,7 +71,7 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
     if names is not None:
         fits = isinstance(names, Mapping) and {*names} == {*PARAMETERS}
         if not fits or len({*names.values()} & {*keys}) < len(PARAMETERS):
-            meaning = f"a dict of {', '.join(PARAMETERS)} and three different keys"
+            meaning = f"{', '.join(PARAMETERS)}, each with a different key of the file"
             raise ValueError(f"names is {names!r:.100}: expected {meaning}; {held}")
         return dict(names)
     roles = [_role(key) for key in keys]
@@ -179,7 +179,7 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
     source, meaning = Path(path).expanduser(), f"one of {', '.join(SUFFIXES)}"
     if not source.is_file():
         raise FileNotFoundError(
-            f"no model file {str(path)!r}: expected an existing file, {meaning}"
+            f"no model file {str(path)!r}: expected a file that exists, {meaning}"
         )
     if (suffix := source.suffix.lower()) not in SUFFIXES:
         given = {"layout": layout, "names": names, "units": units}
