@@ -88,19 +88,18 @@ def test_the_tracker_is_compared_where_ais_is_sound():
     assert (row["nats lost"], row["ESS at best by AIS"]) == (1.5, 60)
 
 
-def test_trainings_are_those_of_chains_gain_and_rate():
+def test_trainings_are_those_of_chains_gain_rate_and_seed():
     rows = [
         {"n_chains": n, "gain": 0.2, "learning_rate": rate, "n_annealed": annealed, "look": look,
-         "n_updates": 2000, "n_looks": 20}
-        for n, rate, annealed in (
-            (400, 4e-5, 100), (2000, 3.5e-5, 100), (400, 1e-5, 100), (400, 4e-5, 1000)
+         "n_updates": 2000, "n_looks": 20, "seed": seed}
+        for n, rate, annealed, seed in (
+            (400, 4e-5, 100, 8), (2000, 3.5e-5, 100, 7), (400, 4e-5, 100, 7), (400, 4e-5, 1000, 7)
         )
         for look in (2, 1)
     ]  # fmt: skip
     found = runs.trainings(pd.DataFrame(rows))
-    names = ["2,000 chains, α = 0.2, step 3.5e-05", "400 chains, α = 0.2, step 1e-05"]
-    names.append("400 chains, α = 0.2, step 4e-05")
-    assert [*found] == names
+    names = ["2,000 chains, α = 0.2, step 3.5e-05", "400 chains, α = 0.2, step 4e-05"]
+    assert [*found] == [*names, f"{names[1]}, seed 8"]
     assert all(run["update"].tolist() == [100, 200] for run in found.values())
 
 
@@ -215,18 +214,18 @@ def test_ais_below_and_raise_above():
 
 def test_an_error_that_grows_with_temperatures_is_seen():
     k = np.array([10, 50, 100, 1000, 3001])
+    level, rises = np.ones(5), (k / 100) ** 0.5
 
-    def curve(rts, n):
-        return pd.DataFrame({"rts": rts, "n": n}, index=k)
+    def curve(rts):
+        return pd.DataFrame({"rts": rts}, index=k)
 
-    level, rises = 0.1 * np.ones(5), 0.1 * (k / 100) ** 0.5
-    assert np.exp(runs.growth(curve(rises, 200), 100).value) == pytest.approx(30.01**0.5)
-    for rts, n, outcomes in (
-        (level, 2000, (REPRODUCED, OPEN)), (rises, 2000, (CONTRADICTED, REPRODUCED)),
-        (level * [1, 1, 1, 1, 0.5], 10, (OPEN, OPEN)),
-        (0.01 / rises, 2000, (CONTRADICTED, CONTRADICTED)),
+    assert runs.growth(curve(rises), 100) == pytest.approx(30.01**0.5)
+    for rts, spread, outcomes in (
+        (level, 0.02, (REPRODUCED, OPEN)), (rises, 0.02, (CONTRADICTED, REPRODUCED)),
+        (level, 0.5, (OPEN, OPEN)), (1 / rises, 0.02, (CONTRADICTED, CONTRADICTED)),
     ):  # fmt: skip
-        found = judged.more_temperatures({runs.PUBLIC: curve(rts, n)})
+        noise = np.exp(spread * np.array([-1, 1, -1, 1, 0]))[:, None] ** [1, -1, 1, -1, -1]
+        found = judged.more_temperatures([curve(rts * factor) for factor in noise])
         assert tuple(v.outcome for v in found) == outcomes
 
 

@@ -200,7 +200,7 @@ READ = [  # arrays, what the caller says, the model or the error
     # names
     (OTHER | {"sigma": 1.0}, {"names": NAMES}, MINE),
     (OTHER, {}, "holds 'J', 'alpha', 'beta' .not identified by name: weights, visible_bias"),
-    (OTHER, {"names": NAMES | {"weights": "K"}}, "names is .*'K'.* different key of the file; .* holds 'J'"),
+    (OTHER, {"names": NAMES | {"weights": "K"}}, "names is .*'K'.* different key.* holds 'J'"),
     (OTHER, {"names": {"weights": "J"}}, "names is .*: expected weights, visible_bias"),
     (OTHER, {"names": NAMES | {"visible_bias": "beta"}}, "a different key"),
     (OTHER, {"names": "J"}, "names is .'J': "),

@@ -107,14 +107,11 @@ def ratios(curves: dict[str, pd.DataFrame], top, bottom) -> dict[str, Measured]:
     return found
 
 
-def growth(curve: pd.DataFrame, least: int) -> Measured:
+def growth(curve: pd.DataFrame, least: int) -> float:
     """Factor by which the RMSE of RTS grows from K = ``least``, by a line fitted to logarithms."""
-    curve = curve.loc[least:]
-    x = np.log(curve.index.to_numpy(dtype=float))
-    weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum() * np.ptp(x)
-    error = np.sqrt(weights**2 @ (0.5 / curve["n"]))
-    value = np.exp(weights @ np.log(curve["rts"]))
-    return measured.measured(value, error, curve["n"].min() - 1, "log")
+    x, y = np.log(curve.index), np.log(curve["rts"])
+    chosen = curve.index >= least
+    return float(np.exp(np.polyfit(x[chosen], y[chosen], 1)[0] * np.ptp(x[chosen])))
 
 
 def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
@@ -133,10 +130,12 @@ def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Evaluations along each training run on DNA, first the one with the paper's 2,000 chains."""
     rows = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
     rows["update"] = rows["look"] * rows["n_updates"] // rows["n_looks"]
-    return {
-        f"{-n:,} chains, α = {gain}, step {rate:g}": run.reset_index()
-        for (n, gain, rate), run in rows.groupby([-rows["n_chains"], "gain", "learning_rate"])
-    }
+    found = {}
+    groups = [-rows["n_chains"], "gain", "learning_rate", "seed"]
+    for (n, gain, rate, seed), run in rows.groupby(groups):
+        again = f", seed {seed}" if seed > rows["seed"].min() else ""
+        found[f"{-n:,} chains, α = {gain}, step {rate:g}{again}"] = run.reset_index()
+    return found
 
 
 def against_ais(run: pd.DataFrame) -> dict:

@@ -13,7 +13,7 @@ from .. import measured as ms
 from ..measured import Measured
 from ..page import over
 from ..tables import listed
-from ..verdicts import Verdict, depends, effect_in_words, together
+from ..verdicts import Verdict, depends, together
 from .runs import (
     BASES,
     MODELS,
@@ -35,7 +35,7 @@ CAPS = ("VAROPT0.009", "VAROPT0.006", "VAROPT0.003")
 RIVALS = ("LINEAR", "GMS13")
 STEPS = (1000, 3000, 10_000, 30_000, 100_000)
 NAMED = {"base rate": "the base rate", "own biases": "own biases"}
-CEILING = 0.95  # if ESS / chains of LINEAR exceeds this, no schedule can show a gain
+CEILING = 0.95  # if ESS / chains of LINEAR exceeds this, no schedule can show a gain of a tenth
 UNSTATED = "the base, the learning rate and the training run"
 
 
@@ -108,23 +108,25 @@ def uncapped(runs) -> Verdict:
     The claim is that this can happen: one model can show it, and none can contradict it.
     """
     name, steps = "kiwaki-table1-uncapped", largest_steps(runs)
-    none = judge.left_open(name, "none has a far smaller ESS with VAROPT than with LINEAR")
-    cases, ours = {"our models": none}, []
+    cases, ours = {}, []
     for row in steps[steps["largest_step"] > 9].itertuples():
         falls = _gain(runs, row.model, row.base, "LINEAR", "VAROPT")
         holds = _gain(runs, row.model, row.base, "VAROPT0.009", "LINEAR")
-        parts = {
+        both = together({
             "LINEAR over VAROPT": judge.effect(name, falls, direction=1, **MORE),
             "VAROPT0.009 over LINEAR": judge.bound(name, holds, at_least=0.9),
-        }
-        cases[f"{papers_name(row.model)}, {row.base}"] = together(parts)
+        })  # fmt: skip
+        if both.outcome != judge.REPRODUCED:
+            both = both._replace(outcome=judge.OPEN, note="VAROPT is not far below on this model")
+        cases[f"{papers_name(row.model)}, {row.base}"] = both
         ours.append(f"{1 / math.exp(falls.value):.2f} on {papers_name(row.model)}")
     shown = [v for v in cases.values() if v.outcome == judge.REPRODUCED]
-    verdict = (shown or [none])[0]._replace(parts=together(cases).parts)
-    price = "nine training runs of each model might show a smaller ESS (6.5 h on two cores)"
-    return verdict.if_open(price).said(
+    verdict = (shown or [together(cases)])[0]._replace(parts=together(cases).parts)
+    price = "a model on which the cap binds and VAROPT falls; those of the paper are not public"
+    return verdict.if_open(f"needed to decide: {price}").said(
         f"The ESS of VAROPT without a cap, divided by that of LINEAR, is {listed(ours)}.",
-        f"The cap of 0.009 binds for {len(ours)} of {len(steps)} pairs of a model and a base.",
+        f"The cap of 0.009 binds for {len(ours)} of {len(steps)} pairs of a model and a base. For "
+        "the other pairs, VAROPT and VAROPT0.009 are the same schedule.",
     )
 
 
@@ -160,11 +162,13 @@ def ahead_on_500(runs) -> Verdict:
     verdict = depends(UNSTATED, cases).said(
         f"VAROPT0.009 has {gain:.2f} times the ESS of LINEAR on PCD(500) from the base rate, with "
         f"one run of each schedule. The printed ratio is {printed_gains(['pcd_500'])}.",
-        "On our CD1(500) and CD25(500), LINEAR already has an ESS of at least 988 of 1,000, and no "
-        "schedule can show a gain.",
+        "On our CD1(500) and CD25(500), LINEAR already has an ESS of at least 988 of 1,000, so no "
+        "schedule can show a gain of a tenth.",
         "pcd_500, cd1_500, cd25_500",
     )
-    price = "five seeds from the base rate would settle the claim on PCD(500) (7 h on two cores), "
+    price = (
+        "five seeds from the base rate would show a gain of 1.7 on PCD(500) (2 h on two cores), "
+    )
     return verdict.if_open(price + "but CD1(500) and CD25(500) would have to be trained again")
 
 
@@ -180,38 +184,36 @@ def gains_less(runs, truths) -> Verdict:
     The gain is that of the distance between lower bound and log Z on PCD. It is pooled over the
     numbers of steps that were run on both models.
     """
-    name, pair = "kiwaki-500-less", ("pcd_20", "pcd_500")
-    cases, ours = {}, []
+    name, cases, ours = "kiwaki-500-less", {}, []
+    trained = [m for m in runs["model"].unique() if papers_name(m) == "PCD(500)"]
     for base in BASES:
-        steps = [k for k in STEPS if any(settings(runs, pair[1:], base, [k]))]
-        few, many = (_error_gain(runs, truths, model, base, steps) for model in pair)
-        cases[base] = judge.effect(name, over(few, many), direction=1, **PAYS, **ONE_RUN)
-        few, many = (f"{math.exp(gain.value):.2f}" for gain in (few, many))
-        at = listed(f"{k:,}" for k in steps)
-        head = f"On PCD from {NAMED[base]}, the gain is {few}"
-        ours.append(f"{head} with 20 hidden units and {many} with 500 (K = {at}).")
-    alone = (_error_gain(runs, truths, model, BASES[0], [10_000]) for model in pair)
-    alone = effect_in_words(judge.effect(name, over(*alone), direction=1, **ONE_RUN))
-    verdict = _on_the_base(cases).said(
-        f"{' '.join(ours)} The printed gains in ESS on PCD, CD1 and CD25 are "
+        gains = []
+        for model in trained:
+            steps = [k for k in STEPS if any(settings(runs, [model], base, [k], RIVALS[:1]))]
+            few, many = (_error_gain(runs, truths, m, base, steps) for m in ("pcd_20", model))
+            training = f"{base}, {model.partition(', ')[2] or 'our training'}"
+            cases[training] = judge.effect(name, over(few, many), direction=1, **PAYS, **ONE_RUN)
+            gains.append((math.exp(few.value), math.exp(many.value)))
+        few, many = zip(*gains, strict=True)
+        ours.append(f"From {NAMED[base]}, it is {few[0]:.2f} with 20 units and {min(many):.2f} to "
+                    f"{max(many):.2f} with 500, depending on the training run.")  # fmt: skip
+    verdict = depends("the base and the training run", cases).said(
+        "The gain on PCD is the distance of LINEAR's lower bound from log Z, divided by that of "
+        f"VAROPT0.009's bound. {' '.join(ours)} The printed gains in ESS on PCD, CD1 and CD25 are "
         f"{printed_gains(TWENTY)} with 20 units and {printed_gains(MODELS[3:])} with 500.",
-        f"At K = 10,000 alone, the gain with 20 units from {NAMED[BASES[0]]}, divided by that with "
-        f"500 units, is {alone}. Our gain is the distance of LINEAR's lower bound from log Z, "
-        "divided by that of VAROPT0.009's bound. Our ESS at K = 100,000 cannot settle the claim: "
-        "on PCD(500) we ran each schedule once, and on CD1(500) and CD25(500) no schedule can "
-        "show a gain.",
-        ", ".join(pair),
+        models="pcd_20, pcd_500 and three more training runs",
     )
     price = "two hours of runs with new pilots from own biases would settle the claim"
     return verdict.if_open(price)
 
 
 def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
-    every, truth = list(settings(runs, [model], base, steps)), truths[model]
-    both = ("LINEAR", "VAROPT0.009")
-    ratios = (
-        over(*(gap(by[x], truth.log_z, truth.std_error, pilots=0) for x in both)) for _, by in every
-    )
+    every, both = list(settings(runs, [model], base, steps, RIVALS[:1])), ("LINEAR", "VAROPT0.009")
+    if model in truths:
+        truth = truths[model].log_z, truths[model].std_error
+    else:
+        truth = tuple(runs.loc[runs["model"] == model, ["best_log_z", "best_error"]].iloc[0])
+    ratios = (over(*(gap(by[x], *truth, pilots=0) for x in both)) for _, by in every)
     return pooled(ratios, every, "LINEAR", "pilot_bound")
 
 
@@ -224,11 +226,11 @@ def gap(rows, truth: float, truth_error: float = 0.0, pilots: float = 1) -> Meas
     )
 
 
-def settings(runs, models, base: str, steps=STEPS):
-    """Yield (model, runs by label) for each setting with runs of all three schedules."""
+def settings(runs, models, base: str, steps=STEPS, rivals=RIVALS):
+    """Yield (model, runs by label) for each setting with runs of VAROPT0.009 and its rivals."""
     for model in models:
         for k in steps:
-            by = {x: found(runs, model, x, k, base) for x in ("VAROPT0.009", *RIVALS)}
+            by = {x: found(runs, model, x, k, base) for x in ("VAROPT0.009", *rivals)}
             if all(len(rows) for rows in by.values()):
                 yield model, by
 
@@ -310,9 +312,9 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
     """Does VAROPT have large errors with few steps and 500 units, and do its errors fall rapidly?
 
     The error is the distance of the lower bound from log Z. It is large if it exceeds that of every
-    model with 20 units at equal K, and falls rapidly if each tenfold K at least halves it.
+    model with 20 units at equal K. It falls rapidly if a hundredfold K divides it by at least four.
     """
-    name, cases, ours = "kiwaki-500-errors-fall", {}, []
+    name, cases, ours, pilots, off = "kiwaki-500-errors-fall", {}, [], [], []
     for base in BASES:
         few, many = (found(runs, "pcd_500", "VAROPT0.009", k, base) for k in (1000, 100_000))
         start = gap(few, truth.log_z, truth.std_error)
@@ -326,10 +328,15 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         cases[base] = together(parts)
         low, most = (f"{math.exp(m.value):.2f}" for m in (start, worst))
         ours.append(f"{low} nats from {NAMED[base]} (with 20 units, by at most {most} nats)")
+        pilots.append(f"{len(few)} pilots from {NAMED[base]}")
+        later = found(runs, "pcd_500", "VAROPT0.009", 10_000, base)
+        off.append([-float(rows["log_z"].mean() - truth.log_z) for rows in (few, later)])
+    early, late = (listed(f"{x:.2f}" for x in pair) for pair in zip(*off, strict=True))
     return _on_the_base(cases).said(
         f"With 500 units and K = 1,000, the lower bound is below log Z by {' and '.join(ours)}.",
-        "Each bound is a mean over five pilots. From the base rate, 100,000 steps reduce the "
-        "distance to a tenth.",
+        f"These bounds are means over {' and '.join(pilots)}. From the base rate, one run of "
+        "100,000 steps reduces the distance to a tenth. The mean estimates of log Z are too low by "
+        f"{early} nats with 1,000 steps and by {late} with 10,000 (from {listed(NAMED.values())}).",
         "pcd_500; pcd_20, cd1_20, cd25_20",
     )
 

@@ -42,7 +42,10 @@ def papers_name(model: str) -> str:
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
     """Every stored run of AIS along a schedule of the paper, `labelled`; one row per seed."""
     every = pd.concat([stored_results(name, scheduler) for name in SWEEPS])
-    return with_pilots(labelled(every[every["estimator"] == "two_way_ais"]))
+    every = every[every["estimator"] == "two_way_ais"]
+    best = every.sort_values("ess").groupby("model")[["log_z", "std_error"]].last()
+    best.columns = ["best_log_z", "best_error"]  # of models without a reference
+    return with_pilots(labelled(every.join(best, on="model")))
 
 
 def labelled(runs: pd.DataFrame) -> pd.DataFrame:
@@ -67,6 +70,7 @@ def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
     settings with several seeds. Equal steps have no pilot.
     """
     runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=_ess_error(runs))
+    runs["kind"] = runs["model"].str.partition(",")[0]
 
     def beyond(values, errors) -> float:
         return float(np.var(values, ddof=1) - np.mean(np.square(errors)))
@@ -75,17 +79,17 @@ def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
         gap, freedom = g["gap"].mean(), len(g) - 1
         of_bound = beyond(g["mean_log_z"], g["mean_std_error"]) / gap**2
         of_ess = beyond(np.log(g["ess"]), g["ess_error"])
-        return {"model": g["model"].iloc[0], "n": freedom, "ess": freedom * of_ess,
+        return {"kind": g["kind"].iloc[0], "n": freedom, "ess": freedom * of_ess,
                 "bound": freedom * of_bound}  # fmt: skip
 
     groups = [g for _, g in runs[runs["label"] != "LINEAR"].groupby(SETTING) if len(g) > 1]
-    sums = pd.DataFrame(map(of_setting, groups), columns=["model", "n", "ess", "bound"])
-    sums = sums.groupby("model").sum()
+    sums = pd.DataFrame(map(of_setting, groups), columns=["kind", "n", "ess", "bound"])
+    sums = sums.groupby("kind").sum()
     piloted = np.where(runs["label"] == "LINEAR", 0.0, 1.0)
     for name in ("ess", "bound"):
         spread = np.sqrt((sums[name] / sums["n"]).clip(lower=0))
-        runs[f"pilot_{name}"] = runs["model"].map(spread).fillna(0.0) * piloted
-    return runs.assign(pilot_n=runs["model"].map(sums["n"]).fillna(1.0))
+        runs[f"pilot_{name}"] = runs["kind"].map(spread).fillna(0.0) * piloted
+    return runs.assign(pilot_n=runs["kind"].map(sums["n"]).fillna(1.0))
 
 
 def _ess_error(runs) -> list[float]:
