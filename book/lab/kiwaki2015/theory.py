@@ -237,8 +237,8 @@ def ess_reliable() -> Verdict:
     mean, free = math.exp(spread.value), spread.freedom
     return judge.bound("kiwaki-ess-reliable", spread, at_least=0.25, at_most=4).said(
         "The squared errors of the 36 printed estimates, each divided by the variance that its ESS "
-        f"implies, have the sum {mean * free:.1f}. Divided by its {free:.0f} degrees of freedom, it "
-        f"is {mean:.2f}.",
+        f"implies, have the sum {mean * free:.1f}. Divided by its {free:.0f} degrees of freedom, "
+        f"it is {mean:.2f}.",
         "If the ESS are reliable, this ratio is about 1.",
     )
 
