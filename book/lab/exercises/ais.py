@@ -23,7 +23,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def jensen_gap(own: Own):
-    """The more log w varies, the more the mean weight depends on a few chains with a large log w."""
+    """The more log w varies, the more the mean weight depends on a few large weights."""
     first = own.number("variance", 0.5, 6.0)
     for variance in (first, first + 1.7, 0.0):
         yield (variance,), variance / 2, {
