@@ -23,7 +23,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def jensen_gap(own: Own):
-    """Chains with a large log w dominate the mean weight, more so if log w varies more."""
+    """The more log w varies, the more the mean weight depends on a few large weights."""
     first = own.number("variance", 0.5, 6.0)
     for variance in (first, first + 1.7, 0.0):
         yield (variance,), variance / 2, {
@@ -44,7 +44,7 @@ def enclosed(answer, own: Own):
     require(low < own.log_z + 0.02, "the lower end is above log Z: is it the mean of log w?")
     require(high > own.log_z - 0.02, "the upper end is below log Z: do the reverse chains begin at "
             "exact samples, and is the upper end the mean of R?")  # fmt: skip
-    require(high - low < 0.2, "this bracket is valid but too wide: take more steps")
+    require(high - low < 0.2, "the gap is too large: take more steps")
 
 
 @number("experiment", 3, within=0.15)
@@ -76,8 +76,8 @@ def stable(own: Own):
 
 
 two_bases = letter(
-    "b", "A chain can only find a mode to which its base gives some probability.",
+    "b", "Chains seldom find a mode to which their base gives almost no probability.",
     a="all of these chains have the same number of steps",
-    c="the upper rows have steps in different places, and most of their chains are too low",
+    c="the three upper rows have three schedules, and most of their chains are too low",
     d="the chains of the lower rows are from the same model",
 )  # fmt: skip

@@ -64,7 +64,7 @@ def score(own: Own):
              v @ m.visible_bias + field.sum(axis=1)}  # fmt: skip
     yield (v, m.weights, m.visible_bias, m.hidden_bias), m.log_density(v), hints
     big = 300 * m.weights, m.visible_bias, m.hidden_bias
-    yield (v, *big), rl.BernoulliRBM(*big).log_density(v), {}, "the score where weights are huge"
+    yield (v, *big), rl.BernoulliRBM(*big).log_density(v), {}, "log p* with huge weights"
 
 
 @step()
@@ -107,7 +107,7 @@ def path_score(own: Own):
     }  # fmt: skip
     for beta in (0.0, 1.0):
         right = own.path.at(beta).log_density(v)
-        yield (m, b0, v, beta), right, {}, f"the score at β = {beta}"
+        yield (m, b0, v, beta), right, {}, f"log p* at β = {beta}"
 
 
 @step()
@@ -207,7 +207,7 @@ def ais(own: Own):
     yield (m, far, FEW, 10_000), _weights, {
         "log Z of the base is missing at the start": lambda *a: _weights(*a) - base,
         "these are the weights: return their logarithms": lambda *a: np.exp(_weights(*a)),
-        "add the new score minus the old score": lambda *a: 2 * base - _weights(*a),
+        "add the new log p* minus the old one": lambda *a: 2 * base - _weights(*a),
         "the mean weight is not Z: weigh first, then move at the new β": _weighed_late,
     }, (
         "the log-weights are not distributed like those of rbmlib: do the chains begin in the "
@@ -475,7 +475,7 @@ def _gains(n, t_0, n_betas, alpha):
 
 @step()
 def gains(own: Own):
-    """Large steps forget the start, and steps like 1/t average the noise away."""
+    """Large steps correct the first guesses, and steps like 1/t average the noise away."""
     given = 1500, own.whole("t0", 200, 400), 20, 0.7
     yield given, _gains(*given), {
         "the cap is missing: no gain above 1 / n_betas": _gains(*given[:2], 1, 0.7),
@@ -487,7 +487,7 @@ def gains(own: Own):
 
 @step()
 def update(own: Own):
-    """Each guess rises with its probability, and only differences between guesses matter."""
+    """Each guess rises with the probability of its temperature, and only differences matter."""
     rng = own.rng("update")
     log_z, q = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(5), size=6)
 

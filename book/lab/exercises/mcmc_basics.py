@@ -104,7 +104,7 @@ def worth(own: Own):
 
 @number("trap", 2, within=0.01)
 def wide_variance(own: Own):
-    """Far points are counted too often, equally in all directions, so only variances show it."""
+    """Far points are counted too often in all directions, so only the variances are wrong."""
     s = GIVEN["spread"](own)
     return 1.5 * s**2, {
         "this is the variance of the target: without repeats the points spread more widely": s**2,

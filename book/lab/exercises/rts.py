@@ -25,7 +25,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def with_prior(own: Own):
-    """A larger prior leads to more visits, and these say nothing about Z."""
+    """A larger prior leads to more visits, which say nothing about Z."""
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
@@ -46,7 +46,7 @@ corrected = line.corrected._replace(kind="coding", points=3)
 
 @number("experiment", 3, share=0.02)
 def gain(own: Own):
-    """Averaging removes the noise of drawing k, but the noise of the moving chain stays."""
+    """Averaging removes the noise of drawing k, but the noise of the moving state remains."""
     k, delta, guess = walk(own)
     last = line.distribution(delta, line.BETAS, guess)[..., -1]
     at_end = k == line.BETAS.size - 1

@@ -78,7 +78,7 @@ def hmc(own: Own):
 
 @number("experiment", 3, within=0.02)
 def accepted(own: Own):
-    """The energy errors of ten dimensions add up, so steps must be shorter than in one."""
+    """The energy errors of all dimensions add up, so more dimensions need shorter steps."""
     x, p = own.rng("accepted").normal(size=(2, 40_000, 10))
     y, end = library.leapfrog(np.negative, x, p, GIVEN["bold"](own), 1)
     energy = (x**2 + p**2 - y**2 - end**2) / 2
@@ -105,6 +105,6 @@ def half_turn(own: Own):
 integral = letter(
     "a", "Rectangles miss the steep rise near the base, and more states do not correct this.",
     b="more states bring the points closer to the curve, but do not change the rule",
-    c="the mean of the slopes is steep near the base, at β = 0",
+    c="the curve is steep near the base, at β = 0",
     d="if the β are squares of evenly spaced numbers, trapezoids follow the curve",
 )  # fmt: skip

@@ -39,7 +39,7 @@ def missed(own: Own):
 
 @number("trap", 0, within=0.02)
 def flattered(own: Own):
-    """The same log Z is subtracted for every picture, so its error is the same for all."""
+    """The same log Z is subtracted for every image, so every image has the same error."""
     return -printed_error("h20", "SAMS"), {}
 
 
