@@ -51,7 +51,7 @@ def score(own: Own):
 
 @function("coding", 3, atol=1e-7)
 def project(own: Own):
-    """The density can be normalised only if every singular value is below 1."""
+    """If every singular value is below 1, the density can be normalised."""
     weights = own.rng("project").normal(size=(7, 4)) * 0.6
     left, sizes, right = np.linalg.svd(weights, full_matrices=False)
     largest = float(np.sort(sizes)[1:3].mean())

@@ -60,8 +60,8 @@ def brackets(answer, own: Own):
         log_z, allowed = truth(name), ALLOWED[name]
         require(low < high, f"{name}: give the lower end first")
         inside = low - allowed < log_z < high + allowed
-        require(inside, f"{name}: the book's value is not in the bracket")
-        wide = f"{name}: take more steps, until the bracket is narrower than {WIDTHS[name]} nats"
+        require(inside, f"{name}: the book's value is not between the two means")
+        wide = f"{name}: take more steps, until the gap is less than {WIDTHS[name]} nats"
         require(high - low < WIDTHS[name], wide)
 
 
@@ -81,9 +81,9 @@ def wrong(answer, own: Own):
 
 
 h20 = letter(
-    "c", "From the base rate of the data the same chains find that mode, and are right.",
+    "c", "From the base rate of the data, chains of the same length find that mode and are right.",
     kind="trap", points=2,
     a="with 60,000 steps from the base rate of the data every chain is within 1.3 nats",
     b="the same model is estimated well from another base, so it is not to blame",
-    d="a sample of 20 has the same mean, only a larger error",
+    d="20 chains have the same mean in expectation, only a larger error",
 )  # fmt: skip

@@ -70,7 +70,7 @@ def of_one_site(own: Own):
 
 @number("experiment", 4, within=1e-3)
 def best_mutation(own: Own):
-    """All single mutations have the same Z, so their scores can be compared."""
+    """All mutants have the same Z, so their scores can be compared."""
     weights, b, c = letters_model(own)
     first = np.tile(np.eye(Q)[0], SITES)
     mutants = np.tile(first, (SITES, Q - 1, 1))

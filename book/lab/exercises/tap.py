@@ -20,7 +20,7 @@ def _means(own: Own):
 
 @function("derivation", 3)
 def two_units(own: Own):
-    """Two bits have four states, and each state adds the exponential of its score."""
+    """Two bits have four states, and their scores add up to Z."""
     w, b, a = own.rng("two").normal(size=3)
     z = 1 + np.exp(b) + np.exp(a) + np.exp(a + b + w)
     yield (w, b, a), np.log(z), {
@@ -32,7 +32,7 @@ def two_units(own: Own):
 
 @function("coding", 3)
 def lower_bound(own: Own):
-    """The mean score favours states of high score, and the entropy favours uncertainty."""
+    """The mean log-score favours states of high score, and the entropy favours uncertainty."""
     m = own.model
     v, h = _means(own)
     score = v @ m.visible_bias + h @ m.hidden_bias + v @ m.weights @ h
@@ -59,12 +59,12 @@ def second_order(own: Own):
 def too_low(own: Own):
     """Even the best independent distribution is not the model, so its bound is too low."""
     best = rl.tap(own.model, 1, 0).log_z
-    return own.log_z - best, {"this is the mean field value itself": best}
+    return own.log_z - best, {"this is the mean-field value itself": best}
 
 
 @number("trap", 0, within=0.1)
 def h500(own: Own):
-    """All starts find the same answer, which says nothing about its error."""
+    """All starts find nearly the same answer, which says nothing about its error."""
     return printed_error("h500", "TAP ("), {}
 
 

@@ -28,7 +28,7 @@ def lag(own: Own):
     """In the long run each move removes as much of the distance as each rise adds."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
-    yield (rise, gain), right, {"this is the distance before the guess moves": rise / gain}
+    yield (rise, gain), right, {"this is the distance before the estimate moves": rise / gain}
     yield (0.2, 1.0), 0.0
 
 
@@ -57,7 +57,7 @@ def follow(own: Own):
     observed = own.rng("observed").normal(size=30).cumsum() + 5
     _, gain = GIVEN["filter"](own)
     late = np.append(observed[0], observed[:-1])
-    hints = {"each guess must already include the new value": _followed(late, gain)}
+    hints = {"each estimate must already include the new value": _followed(late, gain)}
     yield (observed, gain), _followed(observed, gain), hints
     yield (observed, 1.0), observed
 
@@ -72,7 +72,7 @@ def one_update(own: Own):
 
 @number("trap", 2, within=0.005)
 def flattered(own: Own):
-    """The guess of log Z is too low, and it is subtracted, so the model looks too good."""
+    """The tracked log Z is too low, and subtracting it makes the model look too good."""
     rise, gain = GIVEN["filter"](own)
     right = rise * (1 - gain) / gain
     return right, {
@@ -83,6 +83,6 @@ def flattered(own: Own):
 small_gain = letter(
     "b", "An average over many updates has little noise, but it lags behind.",
     a="the curve of the large step size follows each noisy dot",
-    c="log Z rises, and the guess follows later",
+    c="log Z rises, and the estimate follows later",
     d="with a smaller step size the noise falls, but the lag grows",
 )  # fmt: skip

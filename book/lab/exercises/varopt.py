@@ -40,7 +40,7 @@ def _cut(grid, height, n):
 
 @function("coding", 3, rtol=0, atol=2e-3)
 def equal_areas(own: Own):
-    """Of all lists of numbers with the same sum, equal ones have the smallest sum of squares."""
+    """Among numbers with the same sum, equal numbers have the smallest sum of squares."""
     grid, g = spread(own)
 
     def ends(answer):
