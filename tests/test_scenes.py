@@ -85,7 +85,8 @@ def test_what_questions_and_answers_say_is_what_the_page_computes(opened):
     number = """n => (({found: f}) => [f.agree, f.at.toFixed(2), f.ess])(
         Scene.all.ais.run(n, Scene.all.ais.seed))"""
     agree, at, ess = page.evaluate(number, {"base": -2, "apart": 2, "steps": 30})
-    assert f"{agree} of them agree to half a nat, at {at}." in SCENES["start"]["asks"]
+    said = f"{agree} of them agree to within half a nat (a unit of logarithms), near {at}."
+    assert said in SCENES["start"]["asks"]
     between, large = (
         page.evaluate(number, {"base": b, "apart": 2, "steps": 30})[2] for b in (0, 2)
     )
