@@ -50,7 +50,7 @@
       });
       return `<image y="8" width="100%" href="${small.toDataURL()}"/>`;
     },
-    says: (pictures, v) => `After ${v.sweeps} sweeps at β = ${Scene.fix(v.beta)} a picture has `
+    says: (pictures, v) => `After ${v.sweeps} sweeps at β = ${Scene.fix(v.beta)}, a picture has `
       + `${Math.round(Hills.mean(pictures.map((p) => p.filter((x) => x > 0.1 && x < 0.9).length)))} of ${nVisible} pixels that are neither white nor black (between 10% and 90%).`,
   });
 })();

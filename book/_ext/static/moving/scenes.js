@@ -69,7 +69,7 @@ const Scene = (() => {
   /* what each chain says, in order, and those that agree on a wrong value */
   function sorted(box, chains, found, open) {
     const n = chains.length, lo = Math.min(11, chains[0].w - 0.5), hi = Math.max(22, chains[n - 1].w + 0.5);
-    const { X, Y, svg } = axes(box, [0, n], [lo, hi], open ? "200 chains (orange: 2 nats off, or more)" : "200 chains", "what each says log Z is (nats), in order");
+    const { X, Y, svg } = axes(box, [0, n], [lo, hi], open ? "200 chains (orange: 2 nats off, or more)" : "200 chains", "log Z by each chain (nats), in order");
     const dots = chains.map((c, i) => dot(X(i), Y(c.w), 2.4, open ? right(c.w) : "grey")).join("");
     if (!open) return svg + dots;
     let marks = level(box, Y(Hills.LOGZ), "truth") + words(box.x + 4, Y(Hills.LOGZ) - 7, "exact", "start");
@@ -238,7 +238,7 @@ const Scene = (() => {
     says: ({ found, chains }) => (fooled(found)
       ? `<b class="off">${found.agree} of 200 chains agree on a wrong value</b>, ${fix(found.low, 1)} nats too low. ${found.ess < 100 ? `Nothing in these ${found.agree} chains reveals it; the run's effective sample size, ${fix(found.ess, 0)} of 200, does` : "Nothing in the run reveals it"}. `
       : found.ess < 100
-        ? `<b class="off">The chains disagree</b>: ${fix(found.ess, 0)} of 200 carry the estimate ${fix(found.logZ)} (exact 20). This a check can see. `
+        ? `<b class="off">The chains disagree</b>: ${fix(found.ess, 0)} of 200 carry the estimate ${fix(found.logZ)} (exact 20). A check can see this. `
         : `<b class="on">The chains agree on the right value</b>: ${fix(found.ess, 0)} of 200 count, and the estimate is ${fix(found.logZ)} (exact 20). `)
       + `${chains.filter((c) => c.x < 0).length} end on the small hill.`,
   });
@@ -265,8 +265,8 @@ const Scene = (() => {
       const { X, Y, svg } = axes(box, [0, v.sweeps], [-Scene.REACH, Scene.REACH], "step", open ? "where the chain is" : "?");
       return hills(left, d.m, [[-v.apart, 5, "orange"]]) + svg + (open ? path(d.kept.map(([t, x]) => [X(t), Y(x)]), "line orange") : "");
     },
-    says: (d, v) => `In ${v.sweeps.toLocaleString("en")} steps the chain was ${fix(100 * d.onLarge, 1)}% of the time on the large hill, `
-      + `which holds 99.97%. It changed hills ${d.crossed === 1 ? "once" : `${d.crossed} times`}.`,
+    says: (d, v) => `In ${v.sweeps.toLocaleString("en")} steps, the chain spent ${fix(100 * d.onLarge, 1)}% of its time on the large hill, `
+      + `which holds 99.97% of the area. It changed hills ${d.crossed === 1 ? "once" : `${d.crossed} times`}.`,
   });
 
   define("ais", {
@@ -279,8 +279,8 @@ const Scene = (() => {
       const dots = d.chains.map((c) => [c.x, Math.max(1.2, 9 * Math.exp((c.w - top) / 2)).toFixed(1), right(c.w)]);
       return hills(left, d.m, open ? dots : []) + sorted(box, d.chains, d.found, open);
     },
-    says: ({ found, chains }) => `log of the mean weight ${fix(found.logZ)}, mean of the logarithms ${fix(Hills.mean(chains.map((c) => c.w)))}; `
-      + `exact is 20. ${fix(found.ess, 0)} of 200 chains carry the estimate.`,
+    says: ({ found, chains }) => `The logarithm of the mean weight is ${fix(found.logZ)}, and the mean of the logarithms is ${fix(Hills.mean(chains.map((c) => c.w)))}. `
+      + `The exact log Z is 20. ${fix(found.ess, 0)} of 200 chains carry the estimate.`,
   });
 
   define("bracket", {
@@ -300,8 +300,8 @@ const Scene = (() => {
       return hills(left, d.m) + svg + outline(up, "blue") + (open ? outline(down, "orange")
         + path([[X(Hills.LOGZ), box.y], [X(Hills.LOGZ), box.y + box.h]], "truth") + words(X(Hills.LOGZ) + 5, box.y + 10, "log Z", "start") : "");
     },
-    says: ({ up, down }) => `Mean on the way up ${fix(Hills.mean(up))}, on the way down ${fix(Hills.mean(down))}: log Z, 20, lies between. `
-      + `Logarithm of the mean weight on the way up ${fix(Hills.logMeanExp(up))}.`,
+    says: ({ up, down }) => `The mean log-weight is ${fix(Hills.mean(up))} on the way up and ${fix(Hills.mean(down))} on the way down, and log Z, 20, lies between. `
+      + `The logarithm of the mean weight on the way up is ${fix(Hills.logMeanExp(up))}.`,
   });
 
   define("varopt", {
@@ -334,7 +334,7 @@ const Scene = (() => {
       return hills(left, d.m) + svg + (open ? d.cut.map((b) => path([[X(b), Y(0)],
         [X(b), Y(d.sd[Math.min(100, Math.round(100 * b))])]], "line orange")).join("") + path(d.grid.map((b, i) => [X(b), Y(d.sd[i])]), "line ink") : "");
     },
-    says: (d) => `Variance of log w, if chains forget at once: ${fix(d.now)}. With equal steps it is ${fix(d.equal)}, and where all strips have the same area ${fix(d.best)}, the least that there is.`,
+    says: (d) => `If chains forget at once, the variance of log w is ${fix(d.now)}. With equal steps, it is ${fix(d.equal)}. If all strips have the same area, it has its smallest value, ${fix(d.best)}.`,
   });
 
   define("rts", {
@@ -355,8 +355,8 @@ const Scene = (() => {
       return hills(left, d.m, open ? d.trace.filter(([, k]) => k === K).map(([x]) => [x, 2.2, "orange"]) : []) + a.svg
         + (open ? bars(box, d.visits, a, "bar blue") + level(box, a.Y(1 / (K + 1)), "truth") : "");
     },
-    says: (d, v) => `The guess said ${fix(Hills.LOGZ + v.wrong, 1)}. The visits correct it to ${fix(d.chain.logZ)}; exact is 20. `
-      + `${fix(d.chain.trips, 0)} round trips between base and hills.`,
+    says: (d, v) => `The guess was ${fix(Hills.LOGZ + v.wrong, 1)}. The visits correct it to ${fix(d.chain.logZ)} (exact: 20). `
+      + `The number of round trips between base and hills is ${fix(d.chain.trips, 0)}.`,
   });
 
   define("sams", {
@@ -375,8 +375,8 @@ const Scene = (() => {
       return hills(left, d.m) + a.svg + path(d.exact.map((z, k) => [a.X(betas[k]), a.Y(z)]), "truth")
         + (open ? bars(box, d.chain.guess, a, "bar blue") : "");
     },
-    says: (d, v) => `After ${v.sweeps.toLocaleString("en")} sweeps the guess at the hills is ${fix(d.chain.guess[K])}; exact is ${fix(d.exact[K])} (dashed). `
-      + `Visits from the base to the hills: ${d.visits.join(" ")}.`,
+    says: (d, v) => `After ${v.sweeps.toLocaleString("en")} sweeps, the guess at the hills is ${fix(d.chain.guess[K])} (exact, dashed: ${fix(d.exact[K])}). `
+      + `The numbers of visits, from the base to the hills, are ${d.visits.join(" ")}.`,
   });
 
   /* the bound of one Gaussian q: E_q[log p* - log q], and where a search for its top ends */
@@ -411,7 +411,7 @@ const Scene = (() => {
         + (open ? path(d.along.map((a, i) => [X(a), Math.min(Y(d.bounds[i]), box.y + box.h)]), "line ink") + dot(X(d.mean), Y(d.here), 5, "orange")
           + dot(X(v.base), Y(Math.max(-20, bound(d.m, v.base, Hills.WIDTH))), 4, "grey") : "");
     },
-    says: (d) => `The search ends at ${fix(d.mean)} with a bound of ${fix(d.here)}; log Z is 20. What it lost is the hill that it did not choose.`,
+    says: (d) => `The search ends at ${fix(d.mean)} with a bound of ${fix(d.here)}, but log Z is 20. The bound lacks the hill that the search did not choose.`,
   });
 
   define("tracking", {
@@ -435,7 +435,7 @@ const Scene = (() => {
       return svg + d.seen.map((y, t) => dot(X(t), Y(y), 1.8, "grey")).join("")
         + (open ? path(d.truth.map((y, t) => [X(t), Y(y)]), "truth") + path(d.line.map((y, t) => [X(t), Y(y)]), "line orange") : "");
     },
-    says: (d) => `While log Z rises the line is ${fix(Math.abs(d.lag))} nats ${d.lag < 0 ? "behind" : "ahead"}, and its noise is ${fix(d.noise)} nats.`,
+    says: (d) => `While log Z rises, the line is ${fix(Math.abs(d.lag))} nats ${d.lag < 0 ? "behind" : "ahead"}, and its noise is ${fix(d.noise)} nats.`,
   });
 
   /* a move without a test of acceptance: drift up the hill and noise, a little wrong at each step */
@@ -470,7 +470,7 @@ const Scene = (() => {
         + values.map((e, i) => dot(X(Math.log10(d.counts[i])), Y(e), 4, kind)).join("");
       return hills(left, d.m) + svg + level(box, Y(0), "truth") + (open ? line(d.wrong, "orange") + line(d.good, "blue") : "");
     },
-    says: (d, v) => `With ${v.steps} steps: ${fix(d.wrong[d.wrong.length - 1], 3)} nats with the wrong move (orange), ${fix(d.good[d.good.length - 1], 3)} with the right one (blue).`,
+    says: (d, v) => `With ${v.steps} steps, the error is ${fix(d.wrong[d.wrong.length - 1], 3)} nats with the wrong move (orange) and ${fix(d.good[d.good.length - 1], 3)} nats with the right one (blue).`,
   });
 
   define("rts_continuous", {
@@ -497,6 +497,6 @@ const Scene = (() => {
       const a = axes(box, [-0.05, 1.05], [0, 1], "from the base (0) to the hills (1)", open ? "share of moves accepted" : "?");
       return hills(left, d.m) + a.svg + (open ? bars(box, d.shares, a, "bar blue") : "");
     },
-    says: (d) => `Accepted: ${fix(100 * d.shares[0], 0)}% at the base, ${fix(100 * d.shares[K], 0)}% at the hills.`,
+    says: (d) => `${fix(100 * d.shares[0], 0)}% of the moves are accepted at the base, and ${fix(100 * d.shares[K], 0)}% at the hills.`,
   });
 })();
