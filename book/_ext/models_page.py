@@ -49,7 +49,9 @@ def _card(row: dict, ink: float | None) -> str:
         f'alt="Twelve images that this model draws.">' if ink is not None else ""
     )  # fmt: skip
     if ink is not None and ink < WHITE:
-        picture += "<p>Its chains end on blank images, because CD trains a model only near the data.</p>"
+        picture += (
+            "<p>Its chains end on blank images, because CD trains a model only near the data.</p>"
+        )
     return (
         f'<section class="model" id="{name}"><h3><code>{name}</code></h3>'
         f"<p>{row['visible']:,} × {row['hidden']:,} units, {html.escape(row['data'])}, "

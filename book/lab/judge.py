@@ -79,7 +79,7 @@ def effect(
     twofold". An effect with the claimed sign but another size is reproduced, with a note.
     ``matters`` is the smallest effect that matters, a difference above 0 or a factor above 1, which
     is stated beforehand. The verdict quotes its ``reason`` after it ("..., a fifth fewer sweeps").
-    An interval that lies below this effect contradicts the claim.
+    An interval that includes no effect and lies below this one contradicts the claim.
     """
     if direction not in SIGNS:
         raise ValueError(f"direction is {direction!r}: expected +1 or -1")
