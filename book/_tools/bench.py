@@ -135,7 +135,7 @@ PROGRAMS = {
     "first estimate: AIS of pcd_20, 100 chains of 1,000 steps": ["-c", ESTIMATE],
     "python -m rbmlib logz pcd_10, from its file to the verdict":
         ["-m", "rbmlib", "logz", "pcd_10"],
-    "python -m rbmlib logz cd25_500 --data mnist, which stops after ten seconds":
+    "python -m rbmlib logz cd25_500 --data mnist, which stops when its computed budget of ten seconds is used up":
         ["-m", "rbmlib", "logz", "cd25_500", "--data", "mnist"],
 }  # fmt: skip
 
