@@ -135,7 +135,7 @@ PROGRAMS = {
     "first estimate: AIS of pcd_20, 100 chains of 1,000 steps": ["-c", ESTIMATE],
     "python -m rbmlib logz pcd_10, from its file to the verdict":
         ["-m", "rbmlib", "logz", "pcd_10"],
-    "python -m rbmlib logz cd25_500 --data mnist, which stops when its computed budget of ten seconds is used up":
+    "python -m rbmlib logz cd25_500 --data mnist, which plans for ten seconds":
         ["-m", "rbmlib", "logz", "cd25_500", "--data", "mnist"],
 }  # fmt: skip
 
@@ -427,7 +427,8 @@ def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) ->
     return {
         "tasks": n_tasks, "ms a task": milliseconds, "workers": n_workers,
         "seconds": round(seconds, 1),
-        "tasks/s": round(n_tasks / seconds), "elapsed over the tasks' own time": round(seconds / alone, 3),
+        "tasks/s": round(n_tasks / seconds), 
+        "elapsed over the tasks' own time": round(seconds / alone, 3),
         "overhead (ms a task)": round(1000 * (seconds * n_workers - alone) / n_tasks, 2),
         "client, scheduler, store (ms of CPU a task)": round(1000 * cpu / n_tasks, 2),
         "store (MB)": round(sweep.store.stat().st_size / 2**20, 1),
