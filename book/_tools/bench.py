@@ -427,7 +427,7 @@ def measured(folder: Path, n_tasks: int, milliseconds: float, n_workers: int) ->
     return {
         "tasks": n_tasks, "ms a task": milliseconds, "workers": n_workers,
         "seconds": round(seconds, 1),
-        "tasks/s": round(n_tasks / seconds), 
+        "tasks/s": round(n_tasks / seconds),
         "elapsed over the tasks' own time": round(seconds / alone, 3),
         "overhead (ms a task)": round(1000 * (seconds * n_workers - alone) / n_tasks, 2),
         "client, scheduler, store (ms of CPU a task)": round(1000 * cpu / n_tasks, 2),
