@@ -136,7 +136,7 @@ def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
     assert unknown.outcome == OPEN
     assert "1 leaves it open" in unknown.note
     few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
-    assert "of 2 readings" in programs.over_readings("wang-rts-h10", "RTS", few).note
+    assert "of 2 cases" in programs.over_readings("wang-rts-h10", "RTS", few).note
 
 
 def test_an_error_counts_mean_and_spread():
@@ -237,7 +237,7 @@ def test_a_sentence_over_readings_and_models():
     assert apart.outcome == CONTRADICTED
     turn = wang.over({"a": {"h10": yes}, "b": {"h10": no}}, "ours", "N")
     assert turn.outcome == DEPENDS
-    assert turn.note.startswith("on N: of 2 readings, 1 agrees")
+    assert turn.note.startswith("on N: of 2 cases, 1 agrees")
     many = wang.over({f"x{i}": yes if i < 9 else no for i in range(20)}, "ours")
     assert [part[0] for part in many.parts] == [f"x{i}" for i in (*range(6), *range(9, 15))]
     assert "12 of 20 cases are listed. All cases: 9 reproduced, 11 contradicted." in card(many)

@@ -57,10 +57,10 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     agree, contradict, unknown = (names[o] for o in (REPRODUCED, CONTRADICTED, OPEN))
     some = "such as " if len(agree) > NAMED else ""
     such = f" ({some}{'; '.join(agree[:NAMED])})" if agree else ""
-    note = f"of {len(every):,} readings, {_did(agree, 'agree')}{such}, "
+    note = f"of {len(every):,} cases, {_did(agree, 'agree')}{such}, "
     note += f"{_did(contradict, 'contradict')} the claim and {_did(unknown, 'leave')} it open"
     if len(contradict) == len(every):
-        note = f"all {len(every):,} readings contradict the claim"
+        note = f"all {len(every):,} cases contradict the claim"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     found = found._replace(ours=ours, note=note)
     if len(found.parts) <= LISTED:

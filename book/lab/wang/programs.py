@@ -219,10 +219,10 @@ def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]
 def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> Verdict:
     """Verdict on a printed variance of twenty calls, by calls of one reading."""
     x = found["log_z"].to_numpy()
-    if in_cycle(found):
-        return judge.digits(name, split_nearest(found, value)[2], text, unit="nats²")
-    if np.ptp(x) < 1e-6:  # every call ends at the same value
-        return judge.digits(name, 0.0, text, unit="nats²")
+    if in_cycle(found) or np.ptp(x) < 1e-6:  # two values, or one
+        certain = split_nearest(found, value)[2] if in_cycle(found) else 0.0
+        said = f"{number(certain)} nats², printed {text}"
+        return judge.digits(name, certain, text)._replace(ours=said, effect=np.nan)
     if len(x) < SETS * PRINTED_RUNS:
         return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
     # values are not normal: a few distant ones dominate the variance
