@@ -163,7 +163,7 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "If RTS starts from a pilot, the RMSE divided by that of RTS at equal sweeps is 5.00"
+        "If a pilot replaces the rounds, the RMSE divided by that of RTS at equal sweeps is 5.00"
     )
 
 
@@ -227,6 +227,21 @@ def test_an_error_that_grows_with_temperatures_is_seen():
         noise = np.exp(spread * np.array([-1, 1, -1, 1, 0]))[:, None] ** [1, -1, 1, -1, -1]
         found = judged.more_temperatures([curve(rts * factor) for factor in noise])
         assert tuple(v.outcome for v in found) == outcomes
+
+
+def test_adapted_steps_are_judged_on_each_ladder():
+    def found(linear):
+        rows = [
+            {"kernel": "hmc", "ladder": ladder, "n_leapfrog": 1, "steps": steps, "n_chains": 200,
+             "round_trips": trips, "round_trips_error": 0.1}
+            for ladder, adaptive in (("square", 9.0), ("linear", linear))
+            for steps, trips in (("adaptive", adaptive), ("fixed", 3.0))
+        ]  # fmt: skip
+        noise = np.random.default_rng(0).normal(size=40)
+        return judged.adaptive(pd.DataFrame(rows), {"fixed": 3 * noise, "adapted": noise})
+
+    assert [found(x).outcome for x in (9.0, 1.0)] == [REPRODUCED, DEPENDS]
+    assert "by 3.00. With β = k/40, they multiply them by 0.33." in found(1.0).ours
 
 
 def test_estimates_of_a_point_are_pooled_by_their_number():
