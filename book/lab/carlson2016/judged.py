@@ -32,9 +32,7 @@ QUARTER = {"margin": 1.25, "reason": "about 50% more samples reduce an error by 
 HALF = {"margin": 1.5, "reason": "as for equally effective, a stronger claim of the paper"}
 A_NAT = 1.0  # a difference of a nat distinguishes two models
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
-RIVALS = {PUBLIC: ("AIS", "RAISE")} | dict.fromkeys(
-    ("h100", "spectral_100"), ("AIS", "reverse AIS")
-)
+RIVALS = dict.fromkeys((PUBLIC, "h100", "spectral_100"), ("AIS", "RAISE"))
 
 
 def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
