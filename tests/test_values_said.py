@@ -68,7 +68,11 @@ def test_log_z_says_which_run_is_which(model, found):
     assert (found.mean_log_z, found.mean_std_error) == s["lower_bound"]
 
 
-def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found):
+@pytest.mark.parametrize("shape", [(14, 9), (40, 35)])
+def test_the_text_of_logz_has_the_values_under_their_names(capsys, tmp_path, model, shape):
+    rbm = model if shape == (14, 9) else rl.testsystems.random_rbm(*shape, rng=0)
+    rbm.save(saved := str(tmp_path / "model.npz"))
+    found = quiet(rl.log_z, rbm, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
     code, text = said(capsys, saved)
     assert code == (0 if found.converged else 1)
     lines = dict(line.split(None, 1) for line in text.splitlines() if not line.startswith("check"))
@@ -78,8 +82,12 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
         line = next(x for x in text.splitlines() if x.startswith(beginning))
         return [float(x) for x in re.findall(r"-?\d+\.\d+", line)]
 
-    assert numbers("log Z")[:2] == pytest.approx([found.log_z, found.std_error], abs=6e-5)
-    if found.converged:
+    assert (found.verdict == "exact") == (shape == (14, 9))
+    if found.verdict == "exact":
+        assert lines["log"] == f"Z        {found.log_z:.4f}  exact, by a sum over states"
+    else:
+        assert numbers("log Z")[:2] == pytest.approx([found.log_z, found.std_error], abs=6e-5)
+    if found.converged and found.verdict != "exact":
         assert numbers("log Z")[-2:] == pytest.approx(outward(found.interval, 4), abs=1e-9)
     assert numbers("lower bound") == pytest.approx(s["lower_bound"], abs=6e-5)
     assert numbers("upper bound") == pytest.approx(s["upper_bound"], abs=6e-5)
@@ -88,7 +96,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, saved, found)
     assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
     assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
     assert lines["verdict"] == f"{found.verdict}: {found.reason}"
-    assert lines["model"].startswith(f"{saved} (14 x 9, units 0/1)")
+    assert lines["model"].startswith(f"{saved} ({shape[0]} x {shape[1]}, units 0/1)")
 
 
 def test_columns_of_annealed_tasks_say_which_way(path):
