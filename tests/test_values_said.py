@@ -30,13 +30,6 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def saved(model, tmp_path_factory):
-    path = tmp_path_factory.mktemp("said") / "model.npz"
-    model.save(path)
-    return str(path)
-
-
-@pytest.fixture(scope="module")
 def path(model):
     return rl.GeometricPath(model, base=np.linspace(-0.4, 0.4, 14))
 
