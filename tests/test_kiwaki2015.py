@@ -147,7 +147,7 @@ def test_whether_j_dominates_depends_on_the_transitions():
 def test_whether_the_variance_falls_as_one_over_k(fall, outcome):
     rows = [
         run(model, variance=v, n_temperatures=k)
-        for model in (*runs.TWENTY, "pcd_500")
+        for model in runs.MODELS
         for k, v in ((10_000, 1.0), (100_000, 1 / fall))
     ]
     stored = table(*(row | {"variance_low": row["variance"] * 0.97,

@@ -212,9 +212,9 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     cases = {f"{m}, tolerance {t:g}": quick(m, t) for m, t in every}
     soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
     such = f"{len(soon)} of {len(cases)} cases"
-    said = f"In {such}, at least half of the calls settle within 50 updates."
-    words = f"These cases are {'; '.join(soon)}. A call that breaks off at an entropy of 0 log 0, "
-    words += "as on h500 at the tolerance 0.001, does not settle. Figure 4 continues such calls."
+    said = f"In {such}, at least half of the calls stop at the tolerance within 50 updates."
+    words = f"These cases are {'; '.join(soon)}. All calls on h500 and most on h10 break off at an "
+    words += "entropy of 0 log 0. Figure 4 continues such calls."
     return depends("the model and the tolerance", cases).said(said, words, THEIRS)
 
 
