@@ -301,7 +301,7 @@ def test_gains_of_the_matrix_of_moves_are_those_of_the_mean_training():
     assert judged.gains_nothing(noisy | {"rsd": 0.5 * noisy["sd"]}).outcome == CONTRADICTED
 
 
-def test_the_least_gain_is_judged_at_the_rate_of_the_paper():
+def test_tracking_is_judged_at_the_rate_of_the_paper():
     def of(**largest):
         found = {"2,000 chains, α = 0.2, step 3.5e-05": 0.5}
         found |= {f"400 chains, α = 0.05, step {k[1:]}e-05": x for k, x in largest.items()}

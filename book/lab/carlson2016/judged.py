@@ -472,20 +472,25 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
 
 
 def tracks(trainings: dict[str, dict]) -> Verdict:
-    """Within a nat if AIS is reliable; with the gain 0.05, only at the paper's learning rate."""
-    name, cases, lags = "carlson-fig5-tracks", {}, []
+    """Within a nat if AIS is reliable, with each gain, at the paper's learning rate."""
+    name, cases, faster = "carlson-fig5-tracks", {}, []
     reason = "only differences at which the ESS of AIS is 50 or more are judged"
     for case, found in trainings.items():
         off = found["largest difference"]
-        if "α = 0.05" in case and "step 1e-05" not in case:
-            lags.append(off)
+        if "step 1e-05" not in case:
+            faster.append(off)
             continue
         ours = f"{off:.2f} nats at most, {found['RMS difference']:.2f} nats RMS"
         cases[case] = statement(name, compare(off, "<", A_NAT), ours=ours, reason=reason)
     off = span(trainings[case]["largest difference"] for case in cases)
-    ours = f"The largest difference from AIS is {off} nats, depending on the training run."
-    words = "With the gain 0.05, the claim is judged only at the paper's learning rate. At four "
-    words += f"times this rate, the largest difference is {span(lags)} nats."
+    ours = f"At the paper's learning rate, the largest difference from AIS is {off} nats with the "
+    ours += "gains 0.05, 0.2 and 0.5."
+    words = (
+        f"In {len(faster)} training runs at 3.5 or four times this rate, the largest difference "
+    )
+    words += (
+        f"is {span(faster)} nats, and more than a nat in {sum(x > A_NAT for x in faster)} runs."
+    )
     return together(cases).said(ours, words, "dna, 500 units")
 
 
@@ -501,9 +506,9 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
         f"stopping at the best update by tracking loses {span(sound)} nats.",
         f"In {len(other)} with an unsound AIS, it loses {span(other)} nats. With 2,000 chains, as "
         "in the paper, the validation likelihood did not begin to fall.",
-        "dna, 500 units, 400 chains, one training run with each of three gains",
+        "dna, 500 units, 400 chains, gains 0.05, 0.2 (13 training runs) and 0.5",
     )
-    return found.priced("twelve more training runs (0.4 h), longer ones with 2,000 chains (6 h)")
+    return found.priced("training runs longer than ours with 2,000 chains (6 h)")
 
 
 # Figures 6 to 8 --------------------------------------------------------------------------------
