@@ -341,8 +341,8 @@ def of_start(name: str, frame, models, parts, price: str) -> Verdict:
     ]
     verdict = depends("the start of RTS", cases)
     rounds = [v.outcome for reading in READINGS for v in cases[reading].values()]
-    rounds = listed(f"{rounds.count(x)} {x}" for x in OUTCOMES if x in rounds)
-    said.append(f"With the paper's ten rounds, the outcomes are {rounds}.")
+    counts = listed(f"{rounds.count(x)} are {x}" for x in OUTCOMES if x in rounds)
+    said.append(f"Of {len(rounds)} cases with the paper's ten rounds, {counts}.")
     return verdict.said(" ".join(said), models=", ".join(models)).priced(price)
 
 
