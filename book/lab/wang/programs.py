@@ -224,7 +224,8 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
         said = f"{number(certain)} nats², printed {text}"
         return judge.digits(name, certain, text)._replace(ours=said, effect=np.nan)
     if len(x) < SETS * PRINTED_RUNS:
-        return judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
+        found = judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
+        return found._replace(unit="times the printed one")
     # values are not normal: a few distant ones dominate the variance
     sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
     low, high = min(sets), max(sets)
