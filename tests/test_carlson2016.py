@@ -227,6 +227,25 @@ def test_an_error_that_grows_with_temperatures_is_seen():
         noise = np.exp(spread * np.array([-1, 1, -1, 1, 0]))[:, None] ** [1, -1, 1, -1, -1]
         found = judged.more_temperatures([curve(rts * factor) for factor in noise])
         assert tuple(v.outcome for v in found) == outcomes
+        assert (runs.growth(curve(rts), 100) > 1) == found[0].ours.startswith(
+            "The RMSE of RTS with 3,001 temperatures is 5."
+        )
+
+
+def test_the_reference_variance_is_judged_on_both_models_and_as_a_deviation(monkeypatch):
+    columns = np.column_stack([np.ones(300), np.random.default_rng(0).normal(size=(300, 2))])
+    unit = np.linalg.qr(columns)[0].T[1:] * 299**0.5  # of mean 0 and variance 1, uncorrelated
+
+    def found(public, small):
+        of, errors = {runs.PUBLIC: public, "h100": small}, {"RTS": unit[0], "AIS": unit[1]}
+        monkeypatch.setattr(
+            judged, "_errors", lambda _, m, method, *__: errors[method] * of[m] ** 0.5
+        )
+        return judged.truth_variance(None)
+
+    cases = (0.1, 0.1), (0.006, 0.1), (0.1, 0.006), (0.006**2, 0.1)
+    assert [found(*x).outcome for x in cases] == [CONTRADICTED, DEPENDS, DEPENDS, DEPENDS]
+    assert "0.0060 for RTS, 0.0060 for AIS and 0.0030 for their average" in found(0.006, 0.1).ours
 
 
 def test_adapted_steps_are_judged_on_each_ladder():

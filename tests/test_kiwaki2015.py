@@ -298,6 +298,21 @@ def test_errors_with_500_units():
     assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}) == CONTRADICTED
 
 
+def test_the_greatest_ess_and_smallest_error_are_means_over_seeds():
+    rows = [
+        row | {"seed": seed}
+        for base in runs.BASES
+        for k in (10_000, 30_000)
+        for seed, ess in ((1, 510.0), (2, 300.0))
+        for row in three("pcd_20", base, {"ess": ess, "log_z": 210 - ess / 1000},
+                         n_temperatures=k, ess=500.0, log_z=210.45)
+    ]  # fmt: skip
+    stored = table(*rows)
+    assert "in 0 of 2 settings" in judged.larger_ess(stored, ["pcd_20"], [10_000, 30_000]).words
+    found = judged.smaller_errors(stored, {"pcd_20": 210.0})
+    assert "the smallest RMSE of the three schedules in 2 of 2" in found.words
+
+
 def gains(*of_base_rate, own=None, again=()):
     """Equal steps lie two nats below log Z; VAROPT0.009 by so many times less, by base."""
     every = {"base rate": of_base_rate, "own biases": own or of_base_rate}
