@@ -25,6 +25,7 @@ ONE_TRAINING = "there is only one training run, and another would give other num
 TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 
 AT_SIGHT = 3  # most cases that a card shows outside its fold
+LIMITS = ("margin", "smallest effect that matters", "claimed size", "allowed")  # of the notes
 
 MIME = "application/vnd.rbmlib.verdict+json"
 
@@ -174,7 +175,9 @@ def card(v: Verdict) -> str:
     """HTML with the claim, our value, the effect in words and the verdict; the rest is folded."""
     row = claim(v.name)
     effect = effect_in_words(v)
-    each = "".join(f"<li>{html.escape(_in_words(*part, v.note))}</li>" for part in v.parts)
+    limit = _common_limit(v)
+    each = "".join(f"<li>{html.escape(_in_words(*part, v.note, limit))}</li>" for part in v.parts)
+    key, _, text = limit.partition(": ")
     listed = ""
     if v.counts:
         n = sum(v.counts.values())
@@ -182,6 +185,7 @@ def card(v: Verdict) -> str:
     folded = {
         "printed": html.escape(row.printed),
         "judged by": html.escape(row.measure),
+        key: html.escape(text),
         f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
         f"case by case [{1 - v.alpha:.1%} intervals]": f"{listed}<ul>{each}</ul>" if each else "",
         "left open by the source": html.escape(row.open),
@@ -198,7 +202,14 @@ def card(v: Verdict) -> str:
     )
 
 
-def _in_words(case: str, found: str, outcome: str, note: str, of_all: str) -> str:
+def _common_limit(v: Verdict) -> str:
+    """The limit that several cases share, if no case has another one."""
+    noted = Counter(x for *_, note in v.parts for x in note.split("; ") if x.startswith(LIMITS))
+    return next(iter(noted)) if len(noted) == 1 < noted.total() and v.note not in noted else ""
+
+
+def _in_words(case: str, found: str, outcome: str, note: str, of_all: str, limit: str) -> str:
+    note = "; ".join(x for x in note.split("; ") if x != limit)
     join = " " if outcome == DEPENDS else "; "
     said = f"{outcome}{join}{note}" if note and note != of_all else outcome
     return f"{case}: {found} ({said})" if found else f"{case}: {said}"
