@@ -5,8 +5,6 @@ figures are the labelled headings of the notebooks in ``check``. Addresses that 
 lead to the cards of today, from this page and from pages that are no more (`MOVED`).
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -4,8 +4,6 @@ Without a script the questions are one table: have, use, why, with the code. `ch
 them one at a time; it takes every text from the table.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -3,8 +3,6 @@
 `rbmbook.plots.bundle` writes one SVG an output, with a variant for phones in its metadata.
 """
 
-from __future__ import annotations
-
 import base64
 import colorsys
 import io

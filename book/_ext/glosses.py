@@ -3,8 +3,6 @@
 Only pages with room for it show them (book.css); the word itself leads to the glossary everywhere.
 """
 
-from __future__ import annotations
-
 import re
 
 from docutils import nodes

@@ -4,8 +4,6 @@ The description is the page's first paragraph. The preview picture is the figure
 `html_baseurl` makes its address absolute, which most readers of previews want.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

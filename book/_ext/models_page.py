@@ -3,8 +3,6 @@
 A model's name that stands as code in a text becomes a link to its row.
 """
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

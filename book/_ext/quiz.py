@@ -3,8 +3,6 @@
 The right letter, and what is said of the others, are those of the judge that marks the notebook.
 """
 
-from __future__ import annotations
-
 import html
 import re
 

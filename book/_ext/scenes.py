@@ -1,7 +1,5 @@
 """The moving figures, from ``scenes.yml``: one opens each lesson, and all stand on a page."""
 
-from __future__ import annotations
-
 import html
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Step sizes of proposals for one density and for tempered chains."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Carlson et al. (2016): RTS from rounds, estimators of one sample, RAISE, tracked training."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache, partial
 

@@ -4,8 +4,6 @@ For 500 hidden units, the paper draws the number of epochs, the learning rate an
 For 20 hidden units, the learning rate is fixed. None of these is printed (sections 7.1, 7.2).
 """
 
-from __future__ import annotations
-
 import time
 from functools import lru_cache, partial
 from typing import Any, NamedTuple

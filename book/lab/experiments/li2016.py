@@ -4,8 +4,6 @@ Training runs use the committed 2,000 images or the first 45,000 training images
 model only for its kind and number of hidden units, not for its weights.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace
