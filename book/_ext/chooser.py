@@ -83,13 +83,3 @@ def _code(text: str) -> str:
 
 def _inline(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
-
-
-def fill(app, docname, source) -> None:
-    if MARK in source[0]:
-        app.env.note_dependency(str(LIST))
-        source[0] = source[0].replace(MARK, page())
-
-
-def setup(app) -> None:
-    app.connect("source-read", fill)

@@ -13,6 +13,7 @@ import pandas as pd
 
 from rbmbook import load_reference, measured, tables, trust
 from rbmbook.claims import claims
+from rbmbook.page import pick
 from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
@@ -34,12 +35,7 @@ def stored(name: str) -> pd.DataFrame:
 
 def rows(name: str, **where) -> pd.DataFrame:
     """The rows of a stored table that have these settings: an error if there are none."""
-    table = stored(name)
-    for column, value in where.items():
-        table = table[table[column] == value]
-    if table.empty:
-        raise LookupError(f"{name} has no row with {where}")
-    return table
+    return pick(stored(name), **where)
 
 
 @functools.cache
@@ -83,14 +79,10 @@ def best_tap(model: str, truth_value: float) -> float:
     return float(calls["log_z"].median() - truth_value)
 
 
-def bound(model: str, estimator: str, n_temperatures: int, base: str = "base rate") -> pd.Series:
-    found = rows("ais_bounds", model=model, estimator=estimator, n_temperatures=n_temperatures)
-    return found[found["base"] == base].iloc[0]
-
-
-def bracket(model: str, n_temperatures: int) -> tuple[pd.Series, pd.Series]:
+def bracket(model: str, n_temperatures: int) -> list[pd.Series]:
     """Forward and reverse AIS from the base rate, 500 chains each."""
-    return tuple(bound(model, e, n_temperatures) for e in ("ais", "reverse_ais"))
+    where = {"model": model, "n_temperatures": n_temperatures, "base": "base rate"}
+    return [rows("ais_bounds", estimator=e, **where).iloc[0] for e in ("ais", "reverse_ais")]
 
 
 def ess_of(schedule: str) -> float:
@@ -116,7 +108,7 @@ def facts() -> dict[str, str]:
     missed = one_base("own biases")
     low = missed[missed < missed.min() + SPIKE]
     forward, backward = bracket("h500", 100_000)
-    h100 = bound("h100", "ais", 100_000)["log_z"]
+    h100 = bracket("h100", 100_000)[0]["log_z"]
     found = {
         "claims": f"{len(claims())}",
         "answer": f"{truth('pcd_20'):.6f}",

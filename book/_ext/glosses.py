@@ -57,7 +57,3 @@ def explain(app, doctree, docname) -> None:
             text = [nodes.strong("", word), nodes.Text(" "), *(n.deepcopy() for n in said)]
             note = nodes.container("", nodes.paragraph("", "", *text), classes=["gloss"])
             paragraph.parent.insert(paragraph.parent.index(paragraph), note)
-
-
-def setup(app) -> None:
-    app.connect("doctree-resolved", explain, priority=900)

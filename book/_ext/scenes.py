@@ -57,12 +57,6 @@ def page() -> str:
     )
 
 
-def write_page(app, docname, source) -> None:
-    if MARK in source[0]:
-        app.env.note_dependency(str(SOURCE))
-        source[0] = source[0].replace(MARK, page())
-
-
 def opening(pagename: str) -> str:
     """The figure that opens a lesson, with a link to all of them."""
     name = short(pagename)
