@@ -250,8 +250,3 @@ def _moved(to: str) -> str:
         f'<body><h1>{title}</h1><p><a href="{to}">It is here now</a>.</p>{SCRIPTS.format(to=to)}'
         "</body></html>\n"
     )
-
-
-def setup(app) -> None:
-    app.connect("source-read", fill)
-    app.connect("build-finished", finish, priority=960)

@@ -78,8 +78,3 @@ def draw_card(app, exception) -> None:
     if not exception:
         inches = 8, 4.2  # 1200 × 630 dots, as previews are cut
         front.draw(Path(app.outdir, "_static", CARD), inches, "Is your log Z right?")
-
-
-def setup(app) -> None:
-    app.connect("build-finished", draw_card, priority=900)
-    app.connect("html-page-context", give_head)

@@ -56,8 +56,3 @@ def read(app, docname, source) -> None:
 def add_script(app, pagename, templatename, context, doctree) -> None:
     if 'class="quiz"' in context.get("body", ""):
         app.add_js_file("quiz.js", loading_method="defer")
-
-
-def setup(app) -> None:
-    app.connect("source-read", read)
-    app.connect("html-page-context", add_script)
