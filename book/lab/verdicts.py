@@ -20,10 +20,6 @@ OPEN = "open"
 SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  # shown with the word
 OUTCOMES = tuple(SYMBOLS)
 
-SIZE_DIFFERS = "size differs"
-ONE_TRAINING = "there is only one training run, and another would give other numbers"
-TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
-
 AT_SIGHT = 3  # most cases that a card shows outside its fold
 LIMITS = ("margin", "smallest effect that matters", "claimed size", "allowed")  # of the notes
 
