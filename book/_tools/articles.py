@@ -96,17 +96,14 @@ def claim_table(judged: list) -> str:
         outcome = f"{SYMBOLS[v.outcome]} {v.outcome}" if v else "no verdict in this run"
         rows.append([f"{claim.claim} ({claim.place})", claim.printed, v.ours if v else "",
                      effect, outcome])  # fmt: skip
-    heads = ["claim (place in the source)", "printed", "ours", "effect [interval]", "verdict"]
-    caption = "Every claim. Effects are ours less printed, or what the claim is about."
-    return table(heads, rows, caption)
 
-
-def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
     def cells(tag: str, texts) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
 
+    heads = ["claim (place in the source)", "printed", "ours", "effect [interval]", "verdict"]
+    caption = "Every claim. Effects are ours less printed, or what the claim is about."
     body = "\n".join(cells("td", row) for row in rows)
-    return (f"<table><caption>{html.escape(caption)}</caption>\n<thead>{cells('th', heads)}</thead>"
+    return (f"<table><caption>{caption}</caption>\n<thead>{cells('th', heads)}</thead>"
             f"\n<tbody>\n{body}\n</tbody></table>")  # fmt: skip
 
 
