@@ -11,18 +11,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rbmbook import load_reference, measured, tables, trust
+from rbmbook import measured, tables, trust
 from rbmbook.claims import claims
 from rbmbook.page import pick
+from rbmbook.wang import truth
 from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
 FIGURE = "book/front.svg"
 SPIKE = 0.5  # nats above the lowest chain: those that agree, as the first lesson counts them
-SAMPLERS = {  # rows of rts_tempered: sampler, estimator and what the text calls them
-    "AIS": ("ais", None),
-    "BAR": ("bar", None),
-    "RTS": ("tempered", "simulated"),
+SAMPLERS = {  # rows of rts_tempered, by what the text calls them
+    "AIS": {"estimator": "ais"},
+    "BAR": {"estimator": "bar"},
+    "RTS": {"estimator": "tempered", "sampler": "simulated"},
 }
 VERDICTS = ["verdicts", "verdicts_new", "verdicts_log_z"]
 MODELS = ["pcd_10", "pcd_200", "cd25_500"]
@@ -38,12 +39,6 @@ def rows(name: str, **where) -> pd.DataFrame:
     return pick(stored(name), **where)
 
 
-@functools.cache
-def truth(model: str) -> float:
-    """From the reference set, as in the lessons."""
-    return load_reference()[model].log_z
-
-
 def one_base(base: str) -> np.ndarray:
     """Estimates of 200 chains of AIS on h20 from one base, each by itself."""
     return rows("ais_report", model="h20", base=base, schedule="linear")["log_z"].to_numpy()
@@ -51,12 +46,9 @@ def one_base(base: str) -> np.ndarray:
 
 def runs_of(method: str, model: str) -> pd.DataFrame:
     """Twenty runs of a method, with ``off`` (nats) and ``seconds``."""
-    table = stored("rts_tempered")
-    table = table.assign(off=table["log_z"] - truth(model))
-    estimator, sampler = SAMPLERS[method]
-    chosen = (table["model"] == model) & (table["estimator"] == estimator)
-    chosen &= (table["sampler"] == sampler) | (sampler is None)
-    return table[chosen & (table["n_temperatures"] < 100_000)]
+    found = rows("rts_tempered", model=model, **SAMPLERS[method])
+    found = found[found["n_temperatures"] < 100_000]
+    return found.assign(off=found["log_z"] - truth(model))
 
 
 def rmse_of(method: str, model: str) -> float:
