@@ -261,14 +261,14 @@ def printed_variance(
     return _verdict(name, text, found, outcome, note)
 
 
-def digits(name: str, ours: float, printed: str | float | None = None, unit="nats") -> Verdict:
+def digits(name: str, ours: float, printed: str | float | None = None) -> Verdict:
     """Does a number computed without error agree with the printed digits?"""
     value, rounding = printed_number(name, printed)
     off = number("ours", ours, "a number") - value
     agree = abs(off) <= rounding * (1 + 1e-9)
     note = "agrees to the printed digits" if agree else "differs in the printed digits"
     found = Effect(off, off, off, 0.0, "linear", ALPHA)
-    return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
+    return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, "nats")
 
 
 def _effect_of(m: Measured, alpha: float = ALPHA) -> Effect:
