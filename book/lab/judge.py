@@ -16,11 +16,9 @@ Every function takes the name of a row of ``data/published/claims.csv`` and our 
 list of independent repeats or a `Measured` from `rbmbook.measured`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import fdtri, ndtri
@@ -133,7 +131,7 @@ class Comparison(NamedTuple):
     holds: bool
     words: str
 
-    def __and__(self, other: Comparison) -> Comparison:
+    def __and__(self, other: Self) -> Self:
         return Comparison(self.holds and other.holds, f"{self.words}; {other.words}")
 
 
