@@ -161,12 +161,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = sorted(path.stem for path in TEXTS.glob("*.md"))
     parser.add_argument("source", nargs="*", default=names, metavar="SOURCE", help=", ".join(names))
-    parser.add_argument("--notebooks", type=Path, default=ROOT / "book", help="default: the stored")
     options = parser.parse_args()
     TARGET.mkdir(parents=True, exist_ok=True)
     for name in options.source:
         _, head, text = (TEXTS / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
-        title, page = article(yaml.safe_load(head), text, options.notebooks)
+        title, page = article(yaml.safe_load(head), text, ROOT / "book")
         file = TARGET / f"{name}.html"
         file.write_text(page, encoding="utf-8")
         written = "PDF and " if print_pdf(file) else "no Chromium here, so no PDF; "
