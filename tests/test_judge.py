@@ -13,8 +13,9 @@ from scipy.stats import binom
 from rbmbook import claims, judge
 from rbmbook import measured as ms
 from rbmbook import verdicts as vs
+from rbmbook.judge import SIZE_DIFFERS
 from rbmbook.measured import rmse
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED, SIZE_DIFFERS
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
 
 HALF = ms.quantile(1 - ms.ALPHA / 2, math.inf)  # of an interval, in standard errors
 
@@ -207,7 +208,7 @@ def test_a_verdict_says_what_was_judged():
 def test_where_no_run_decides_the_verdict_says_so(call, never):
     found = call()
     assert found.outcome == OPEN
-    assert (vs.TOO_ROUGH in found.note, "detectable" in found.note) == (never, not never)
+    assert (judge.TOO_ROUGH in found.note, "detectable" in found.note) == (never, not never)
 
 
 def test_what_could_have_been_seen_is_seen_nine_times_in_ten():

@@ -51,7 +51,8 @@ MOVED = {"tag_parameters", "tag_run"}
 
 def gather(app, doctree) -> None:
     order = list(doctree.findall(nodes.Element))
-    folds = [node for node in order if isinstance(node, nodes.admonition) and _title(node) == TITLE]
+    boxes = doctree.findall(nodes.admonition)
+    folds = [box for box in boxes if len(box) and box[0].astext() == TITLE]
     if not folds:
         return
     cells = [node for node in order if node.get("nb_element") == "cell_code"]
@@ -62,11 +63,3 @@ def gather(app, doctree) -> None:
         cell.parent.remove(cell)
     folds[0][2:2] = first
     folds[0].extend(after)
-
-
-def _title(box: nodes.admonition) -> str:
-    return box[0].astext() if len(box) else ""
-
-
-def setup(app) -> None:
-    app.connect("doctree-read", gather)

@@ -5,8 +5,6 @@ figures are the labelled headings of the notebooks in ``check``. Addresses that 
 lead to the cards of today, from this page and from pages that are no more (`MOVED`).
 """
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -92,13 +90,10 @@ def counts(found: Found) -> str:
         s: Counter(v.outcome for v, _ in found.values() if claims()[v.name].source == s)
         for s in SOURCES
     }
-    papers = sum((by[s] for s in SOURCES if s != COURSE_REPORT), Counter())
-    lines = [(SOURCES[s][0], by[s]) for s in SOURCES if s != COURSE_REPORT]
-    for name, of in [
-        *lines,
-        ("the three papers", papers),
-        (SOURCES[COURSE_REPORT][0], by[COURSE_REPORT]),
-    ]:
+    report = SOURCES[COURSE_REPORT][0], by.pop(COURSE_REPORT)
+    papers = sum(by.values(), Counter())
+    lines = [(SOURCES[s][0], of) for s, of in by.items()]
+    for name, of in [*lines, ("the three papers", papers), report]:
         numbers = "".join(f"<td>{of[o]}</td>" for o in OUTCOMES)
         rows.append(f'<tr><th scope="row">{name}</th>{numbers}<td>{of.total()}</td></tr>')
     head = "".join(f'<th scope="col">{verdict_cell(o)}</th>' for o in OUTCOMES)
@@ -116,22 +111,17 @@ def places(folder: Path) -> str:
     made = []
     for name, subject, file in SOURCES.values():
         notebook = folder / "check" / f"{file}.ipynb"
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
         links = "".join(
             f'<li><a href="check/{file}.html#{label}">{html.escape(_plain(title))}</a></li>'
-            for label, title in headings(notebook)
+            for label, title in LABELLED.findall(text)
         )
         made.append(
             f'<p><a href="check/{file}.html"><b>{name}</b></a>: {subject}</p>'
             f'<ul class="v-places">{links}</ul>'
         )
     return "".join(made)
-
-
-def headings(notebook: Path) -> list[tuple[str, str]]:
-    """Label and title of each table, figure and section of a source in its notebook."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    text = "\n\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
-    return LABELLED.findall(text)
 
 
 def listed(found: Found) -> str:
@@ -252,8 +242,3 @@ def _moved(to: str) -> str:
         f'<body><h1>{title}</h1><p><a href="{to}">It is here now</a>.</p>{SCRIPTS.format(to=to)}'
         "</body></html>\n"
     )
-
-
-def setup(app) -> None:
-    app.connect("source-read", fill)
-    app.connect("build-finished", finish, priority=960)

@@ -4,8 +4,6 @@ Without a script the questions are one table: have, use, why, with the code. `ch
 them one at a time; it takes every text from the table.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re
@@ -85,13 +83,3 @@ def _code(text: str) -> str:
 
 def _inline(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
-
-
-def fill(app, docname, source) -> None:
-    if MARK in source[0]:
-        app.env.note_dependency(str(LIST))
-        source[0] = source[0].replace(MARK, page())
-
-
-def setup(app) -> None:
-    app.connect("source-read", fill)

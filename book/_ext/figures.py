@@ -3,8 +3,6 @@
 `rbmbook.plots.bundle` writes one SVG an output, with a variant for phones in its metadata.
 """
 
-from __future__ import annotations
-
 import base64
 import colorsys
 import io
@@ -23,10 +21,8 @@ COLOURS = {
     "#3d8fd1": "--fig-sky", "#8a6d00": "--fig-gold", "#b0b0b0": "--fig-grid",
     "#ffffff": "--paper",
 }  # fmt: skip
-GROUNDS = {
-    "light": ("fdfcfa", 3.5),
-    "dark": ("12161b", 8.1),
-}  # --paper, and least contrast of a line
+# --paper, and least contrast of a line
+GROUNDS = {"light": ("fdfcfa", 3.5), "dark": ("12161b", 8.1)}
 DESK, PHONE = (11, 872), (9, 345)  # px: the smallest text, and the width that a figure has there
 SIZE = re.compile(r"(font(?:-size)?: ?)([\d.]+)px")
 PICTURE = re.compile(r"(data:image/png;base64,)([A-Za-z0-9+/=\s]+)")
@@ -135,9 +131,8 @@ def inline(svg: str, classes: str, alt: str, prefix: str) -> str:
     least = px * points / min(width, room)
     svg = SIZE.sub(lambda found: f"{found[1]}{max(float(found[2]), least):.4g}px", svg)
     # What has no variant for phones keeps its text readable there, and scrolls sideways.
-    kept = round(
-        PHONE[0] * points / min((float(size) for _, size in SIZE.findall(svg)), default=99)
-    )
+    smallest = min((float(size) for _, size in SIZE.findall(svg)), default=99)
+    kept = round(PHONE[0] * points / smallest)
     start = (
         f'<svg class="book-figure {classes}" role="img" '
         f'style="max-width: {width}px; --kept: {kept}px" aria-label="{alt}" viewBox="{head[1]}" '

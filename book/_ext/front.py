@@ -11,17 +11,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from rbmbook import load_reference, measured, tables, trust
+from rbmbook import measured, tables, trust
 from rbmbook.claims import claims
+from rbmbook.page import pick
+from rbmbook.wang import truth
 from rbmlib import datasets
 
 MARK = re.compile(r"@@(\w+)@@")
 FIGURE = "book/front.svg"
 SPIKE = 0.5  # nats above the lowest chain: those that agree, as the first lesson counts them
-SAMPLERS = {  # rows of rts_tempered: sampler, estimator and what the text calls them
-    "AIS": ("ais", None),
-    "BAR": ("bar", None),
-    "RTS": ("tempered", "simulated"),
+SAMPLERS = {  # rows of rts_tempered, by what the text calls them
+    "AIS": {"estimator": "ais"},
+    "BAR": {"estimator": "bar"},
+    "RTS": {"estimator": "tempered", "sampler": "simulated"},
 }
 VERDICTS = ["verdicts", "verdicts_new", "verdicts_log_z"]
 MODELS = ["pcd_10", "pcd_200", "cd25_500"]
@@ -34,18 +36,7 @@ def stored(name: str) -> pd.DataFrame:
 
 def rows(name: str, **where) -> pd.DataFrame:
     """The rows of a stored table that have these settings: an error if there are none."""
-    table = stored(name)
-    for column, value in where.items():
-        table = table[table[column] == value]
-    if table.empty:
-        raise LookupError(f"{name} has no row with {where}")
-    return table
-
-
-@functools.cache
-def truth(model: str) -> float:
-    """From the reference set, as in the lessons."""
-    return load_reference()[model].log_z
+    return pick(stored(name), **where)
 
 
 def one_base(base: str) -> np.ndarray:
@@ -55,12 +46,9 @@ def one_base(base: str) -> np.ndarray:
 
 def runs_of(method: str, model: str) -> pd.DataFrame:
     """Twenty runs of a method, with ``off`` (nats) and ``seconds``."""
-    table = stored("rts_tempered")
-    table = table.assign(off=table["log_z"] - truth(model))
-    estimator, sampler = SAMPLERS[method]
-    chosen = (table["model"] == model) & (table["estimator"] == estimator)
-    chosen &= (table["sampler"] == sampler) | (sampler is None)
-    return table[chosen & (table["n_temperatures"] < 100_000)]
+    found = rows("rts_tempered", model=model, **SAMPLERS[method])
+    found = found[found["n_temperatures"] < 100_000]
+    return found.assign(off=found["log_z"] - truth(model))
 
 
 def rmse_of(method: str, model: str) -> float:
@@ -83,14 +71,10 @@ def best_tap(model: str, truth_value: float) -> float:
     return float(calls["log_z"].median() - truth_value)
 
 
-def bound(model: str, estimator: str, n_temperatures: int, base: str = "base rate") -> pd.Series:
-    found = rows("ais_bounds", model=model, estimator=estimator, n_temperatures=n_temperatures)
-    return found[found["base"] == base].iloc[0]
-
-
-def bracket(model: str, n_temperatures: int) -> tuple[pd.Series, pd.Series]:
+def bracket(model: str, n_temperatures: int) -> list[pd.Series]:
     """Forward and reverse AIS from the base rate, 500 chains each."""
-    return tuple(bound(model, e, n_temperatures) for e in ("ais", "reverse_ais"))
+    where = {"model": model, "n_temperatures": n_temperatures, "base": "base rate"}
+    return [rows("ais_bounds", estimator=e, **where).iloc[0] for e in ("ais", "reverse_ais")]
 
 
 def ess_of(schedule: str) -> float:
@@ -116,7 +100,7 @@ def facts() -> dict[str, str]:
     missed = one_base("own biases")
     low = missed[missed < missed.min() + SPIKE]
     forward, backward = bracket("h500", 100_000)
-    h100 = bound("h100", "ais", 100_000)["log_z"]
+    h100 = bracket("h100", 100_000)[0]["log_z"]
     found = {
         "claims": f"{len(claims())}",
         "answer": f"{truth('pcd_20'):.6f}",

@@ -3,8 +3,6 @@
 Only pages with room for it show them (book.css); the word itself leads to the glossary everywhere.
 """
 
-from __future__ import annotations
-
 import re
 
 from docutils import nodes
@@ -59,7 +57,3 @@ def explain(app, doctree, docname) -> None:
             text = [nodes.strong("", word), nodes.Text(" "), *(n.deepcopy() for n in said)]
             note = nodes.container("", nodes.paragraph("", "", *text), classes=["gloss"])
             paragraph.parent.insert(paragraph.parent.index(paragraph), note)
-
-
-def setup(app) -> None:
-    app.connect("doctree-resolved", explain, priority=900)

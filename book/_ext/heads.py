@@ -4,8 +4,6 @@ The description is the page's first paragraph. The preview picture is the figure
 `html_baseurl` makes its address absolute, which most readers of previews want.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path
@@ -80,8 +78,3 @@ def draw_card(app, exception) -> None:
     if not exception:
         inches = 8, 4.2  # 1200 × 630 dots, as previews are cut
         front.draw(Path(app.outdir, "_static", CARD), inches, "Is your log Z right?")
-
-
-def setup(app) -> None:
-    app.connect("build-finished", draw_card, priority=900)
-    app.connect("html-page-context", give_head)

@@ -3,8 +3,6 @@
 A model's name that stands as code in a text becomes a link to its row.
 """
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 
@@ -90,13 +88,7 @@ def index_names(app, doctree) -> None:
         doctree[0].append(addnodes.index(entries=names))
 
 
-def setup(app) -> None:
-    app.connect("doctree-read", index_names)
-    app.connect("doctree-resolved", link_names)
-    app.connect("build-finished", _draw_all)
-
-
-def _draw_all(app, exception) -> None:
+def draw_all(app, exception) -> None:
     """Into the built pages, since Sphinx does not collect the pictures of raw HTML."""
     if exception is None:
         draw(Path(app.outdir, "_images", "dreams"))

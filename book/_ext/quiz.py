@@ -3,8 +3,6 @@
 The right letter, and what is said of the others, are those of the judge that marks the notebook.
 """
 
-from __future__ import annotations
-
 import html
 import re
 
@@ -58,8 +56,3 @@ def read(app, docname, source) -> None:
 def add_script(app, pagename, templatename, context, doctree) -> None:
     if 'class="quiz"' in context.get("body", ""):
         app.add_js_file("quiz.js", loading_method="defer")
-
-
-def setup(app) -> None:
-    app.connect("source-read", read)
-    app.connect("html-page-context", add_script)

@@ -1,7 +1,5 @@
 """The moving figures, from ``scenes.yml``: one opens each lesson, and all stand on a page."""
 
-from __future__ import annotations
-
 import html
 from functools import cache
 from pathlib import Path
@@ -57,12 +55,6 @@ def page() -> str:
         f"```{{raw}} html\n{figure(name)}\n```\n"
         for name, scene in scenes().items()
     )
-
-
-def write_page(app, docname, source) -> None:
-    if MARK in source[0]:
-        app.env.note_dependency(str(SOURCE))
-        source[0] = source[0].replace(MARK, page())
 
 
 def opening(pagename: str) -> str:

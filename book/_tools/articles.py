@@ -96,17 +96,14 @@ def claim_table(judged: list) -> str:
         outcome = f"{SYMBOLS[v.outcome]} {v.outcome}" if v else "no verdict in this run"
         rows.append([f"{claim.claim} ({claim.place})", claim.printed, v.ours if v else "",
                      effect, outcome])  # fmt: skip
-    heads = ["claim (place in the source)", "printed", "ours", "effect [interval]", "verdict"]
-    caption = "Every claim. Effects are ours less printed, or what the claim is about."
-    return table(heads, rows, caption)
 
-
-def table(heads: list[str], rows: list[list[str]], caption: str) -> str:
     def cells(tag: str, texts) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(t)}</{tag}>" for t in texts) + "</tr>"
 
+    heads = ["claim (place in the source)", "printed", "ours", "effect [interval]", "verdict"]
+    caption = "Every claim. Effects are ours less printed, or what the claim is about."
     body = "\n".join(cells("td", row) for row in rows)
-    return (f"<table><caption>{html.escape(caption)}</caption>\n<thead>{cells('th', heads)}</thead>"
+    return (f"<table><caption>{caption}</caption>\n<thead>{cells('th', heads)}</thead>"
             f"\n<tbody>\n{body}\n</tbody></table>")  # fmt: skip
 
 
@@ -164,12 +161,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     names = sorted(path.stem for path in TEXTS.glob("*.md"))
     parser.add_argument("source", nargs="*", default=names, metavar="SOURCE", help=", ".join(names))
-    parser.add_argument("--notebooks", type=Path, default=ROOT / "book", help="default: the stored")
     options = parser.parse_args()
     TARGET.mkdir(parents=True, exist_ok=True)
     for name in options.source:
         _, head, text = (TEXTS / f"{name}.md").read_text(encoding="utf-8").split("---\n", 2)
-        title, page = article(yaml.safe_load(head), text, options.notebooks)
+        title, page = article(yaml.safe_load(head), text, ROOT / "book")
         file = TARGET / f"{name}.html"
         file.write_text(page, encoding="utf-8")
         written = "PDF and " if print_pdf(file) else "no Chromium here, so no PDF; "

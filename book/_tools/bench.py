@@ -23,6 +23,7 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from unittest import mock
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,19 +54,13 @@ def machine() -> str:
 @contextlib.contextmanager
 def limited(n_threads: int):
     """BLAS, PyTorch and rbmlib on so many threads."""
-    before = os.environ.get("RBMLIB_NUM_THREADS")
-    os.environ["RBMLIB_NUM_THREADS"] = str(n_threads)
     if find_spec("torch"):
         import torch
 
         torch.set_num_threads(n_threads)
-    try:
-        with threadpool_limits(n_threads, user_api="blas"):
-            yield
-    finally:
-        del os.environ["RBMLIB_NUM_THREADS"]
-        if before is not None:
-            os.environ["RBMLIB_NUM_THREADS"] = before
+    ours = mock.patch.dict(os.environ, RBMLIB_NUM_THREADS=str(n_threads))
+    with ours, threadpool_limits(n_threads, user_api="blas"):
+        yield
 
 
 def in_turns(

@@ -45,8 +45,6 @@ def main(names: list[str]) -> int:
         if not features.get(needed):
             lines.append(f"{name}: skipped, this processor lacks {needed}")
             continue
-        compiles = [sys.executable, "-m", "rbmlib", "compile"]
-        subprocess.run(compiles, env=os.environ | environment, stderr=subprocess.DEVNULL)
         for row in ROWS:
             began = time.monotonic()
             green = passes(row, environment, threads)

@@ -99,11 +99,8 @@ def cells_of(text: str, teacher: bool) -> list:
             cells.append(new_markdown_cell(plain(part.body)))
         elif part.kind == "exercise":
             number += 1
-            cells.append(
-                new_markdown_cell(
-                    f"### Exercise {number}. {part.title}\n\n{plain(options_off(part.body))}"
-                )
-            )
+            asked = plain(options_off(part.body))
+            cells.append(new_markdown_cell(f"### Exercise {number}. {part.title}\n\n{asked}"))
         elif part.kind == "python":
             following = pieces[i + 1] if i + 1 < len(pieces) else None
             code = part.body.strip()

@@ -75,13 +75,11 @@ def python_of(version: str) -> str | None:
     """A program that is this Python: on the path, or where version managers put it."""
     places = [Path.home() / ".pyenv" / "versions", Path.home() / ".local/share/uv/python"]
     patterns = [p.glob(f"*{version}*/bin/python{version}") for p in places]
-    for program in [shutil.which(f"python{version}"), *(p for found in patterns for p in found)]:
-        code = "import sys; print('{}.{}'.format(*sys.version_info))"
-        command = [str(program), "-c", code]
-        if (
-            program
-            and subprocess.run(command, capture_output=True).stdout.decode() == f"{version}\n"
-        ):
+    found = [shutil.which(f"python{version}"), *(p for pattern in patterns for p in pattern)]
+    code = "import sys; print('{}.{}'.format(*sys.version_info))"
+    for program in filter(None, found):
+        said = subprocess.run([str(program), "-c", code], capture_output=True).stdout.decode()
+        if said == f"{version}\n":
             return str(program)
     return None
 

@@ -1,7 +1,5 @@
 """The claims of the four sources that the book judges, and the notebooks of the book."""
 
-from __future__ import annotations
-
 import csv
 import difflib
 import re

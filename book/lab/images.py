@@ -6,7 +6,7 @@ row by row from the top left corner, then all green values, then all blue values
 
 import functools
 import tarfile
-from typing import NamedTuple
+from collections.abc import Callable
 
 import numpy as np
 
@@ -62,25 +62,16 @@ def load_cifar10(full: bool = False) -> Dataset:
     return Dataset(*arrays, CIFAR_NAMES)
 
 
-class Standardisation(NamedTuple):
-    """Standardise each pixel by its mean and deviation in the training images (Li et al., 4.2)."""
-
-    mean: np.ndarray  # (n_pixels,)
-    std: np.ndarray
-
-    def __call__(self, images) -> np.ndarray:
-        """Standardised pixels (n_images, n_pixels), float32."""
-        out = images.astype(np.float32)
-        out -= self.mean.astype(np.float32)
-        out *= (1 / self.std).astype(np.float32)
-        return out
-
-
 @functools.cache
-def cifar10_scale() -> Standardisation:
-    """The standardisation by all 50,000 training images, used to train the models."""
+def cifar10_scale() -> Callable[[np.ndarray], np.ndarray]:
+    """A function from images to standardised pixels (n_images, n_pixels), float32.
+
+    Each pixel is standardised by its mean and deviation in all 50,000 training images (Li et al.,
+    4.2), as in training the models.
+    """
     with np.load(committed("cifar10/scale.npz"), allow_pickle=False) as file:
-        return Standardisation(file["mean"], file["std"])
+        mean, scale = file["mean"].astype(np.float32), (1 / file["std"]).astype(np.float32)
+    return lambda images: (images.astype(np.float32) - mean) * scale
 
 
 def _cifar_batches() -> list[bytes]:

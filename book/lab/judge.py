@@ -16,11 +16,9 @@ Every function takes the name of a row of ``data/published/claims.csv`` and our 
 list of independent repeats or a `Measured` from `rbmbook.measured`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import fdtri, ndtri
@@ -29,17 +27,11 @@ from rbmlib.checks import count, number
 
 from .claims import claim, printed_number
 from .measured import ALPHA, POWER, Measured, exactly, mean_of, minus
-from .verdicts import (
-    CONTRADICTED,
-    ONE_TRAINING,
-    OPEN,
-    REPRODUCED,
-    SIZE_DIFFERS,
-    TOO_ROUGH,
-    Verdict,
-    shown,
-)
+from .verdicts import CONTRADICTED, OPEN, REPRODUCED, Verdict, shown
 
+SIZE_DIFFERS = "size differs"
+ONE_TRAINING = "there is only one training run, and another would give other numbers"
+TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 SIGNS = {1: (0.0, math.inf), -1: (-math.inf, 0.0)}
 WIDEST = 10.0  # a margin of a variance above this factor shows no agreement
 
@@ -139,7 +131,7 @@ class Comparison(NamedTuple):
     holds: bool
     words: str
 
-    def __and__(self, other: Comparison) -> Comparison:
+    def __and__(self, other: Self) -> Self:
         return Comparison(self.holds and other.holds, f"{self.words}; {other.words}")
 
 
@@ -221,9 +213,7 @@ def printed_value(
 
     found = judged(ours)
     outcome = outcome_of(found)
-    if outcome == OPEN:
-        rough = _no_run_decides(_effect_of(ours), lambda x: outcome_of(judged(exactly(x))))
-        note = f"{TOO_ROUGH}; {note}" if rough else note
+    note = _rough(outcome, _effect_of(ours), lambda x: outcome_of(judged(exactly(x)))) + note
     return _verdict(name, ours, found, outcome, note, unit)
 
 
@@ -263,22 +253,20 @@ def printed_variance(
 
     found = of_ratio(math.log(ours / value), own)
     outcome = outcome_of(found)
-    if outcome == OPEN:
-        alone = of_ratio(found.value, own, 1e9)  # as if the printed value had no error
-        rough = _no_run_decides(alone, lambda x: outcome_of(of_ratio(x)))
-        note = f"{TOO_ROUGH}; {note}" if rough else note
+    alone = of_ratio(found.value, own, 1e9)  # as if the printed value had no error
+    note = _rough(outcome, alone, lambda x: outcome_of(of_ratio(x))) + note
     text = f"variance {ours:.3g}" + ("" if own >= 1e9 else f" of {own + 1} runs")
     return _verdict(name, text, found, outcome, note)
 
 
-def digits(name: str, ours: float, printed: str | float | None = None, unit="nats") -> Verdict:
+def digits(name: str, ours: float, printed: str | float | None = None) -> Verdict:
     """Does a number computed without error agree with the printed digits?"""
     value, rounding = printed_number(name, printed)
     off = number("ours", ours, "a number") - value
     agree = abs(off) <= rounding * (1 + 1e-9)
     note = "agrees to the printed digits" if agree else "differs in the printed digits"
     found = Effect(off, off, off, 0.0, "linear", ALPHA)
-    return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, unit)
+    return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, "nats")
 
 
 def _effect_of(m: Measured, alpha: float = ALPHA) -> Effect:
@@ -333,11 +321,12 @@ def _mean_of_printed(value: float, variance: float, n: int) -> Measured:
     return Measured(value, math.sqrt(variance / n), n - 1, n)
 
 
-def _no_run_decides(ours: Effect, were_it: Callable[[float], str]) -> bool:
-    """Is the outcome ``were_it(value)`` open for every value in our interval?"""
-    if not math.isfinite(ours.high - ours.low):
-        return False
-    return all(were_it(x) == OPEN for x in np.linspace(ours.low, ours.high, 101).tolist())
+def _rough(outcome: str, ours: Effect, were_it: Callable[[float], str]) -> str:
+    """`TOO_ROUGH` if ``were_it(value)`` is open, too, for every value in our interval."""
+    if outcome != OPEN or not math.isfinite(ours.high - ours.low):
+        return ""
+    values = np.linspace(ours.low, ours.high, 101).tolist()
+    return f"{TOO_ROUGH}; " if all(were_it(x) == OPEN for x in values) else ""
 
 
 def _verdict(name, ours, found: Effect | None, outcome, note, unit="", n_trainings=None) -> Verdict:

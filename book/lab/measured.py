@@ -6,8 +6,6 @@ Therefore, the expected number of false verdicts is at most the sum of the alpha
 normal values; for skewed values, Student's interval misses more often (use `share_of` for shares).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The models of the book and their reference log Z, and models that only the book needs."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

@@ -1,7 +1,5 @@
 """Functions of the notebooks: one call per step, from data to a table or figure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

@@ -170,8 +170,7 @@ class SinglePrecisionBasePath(GaussianBasePath):
         return place / self._sd
 
     def state_of(self, visible):
-        u = self.span.coordinates(visible) - self.mean
-        return u @ self._axes / self._sd
+        return self._back((self.span.coordinates(visible) - self.mean) @ self._axes)
 
     def _tempered(self, beta) -> tuple[Callable, Callable]:
         model, weights = self.model, self._single

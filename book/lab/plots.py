@@ -44,11 +44,8 @@ _LOOKS = {
     "TI-RB": ("#e06c00", "d", "--"),
     "NRPT": ("#5d4037", ">", "--"),
     "log_z": ("#424242", "1", "-"),
-    "multicanonical": ("#6d1b7b", "s", "--"),
     "SAMS": ("#b3261e", "p", "-"),
-    "Wang-Landau": ("#d0478f", "*", ":"),
     # Without sampling: purple.
-    "TAP": ("#8e24aa", "H", "-."),
     "TAP2": ("#8e24aa", "H", "-."),
     "TAP3": ("#c25ee0", "8", "--"),
     # Schedules.

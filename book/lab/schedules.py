@@ -1,7 +1,5 @@
 """Schedules of other authors that are not in `rbmlib.schedules`."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.integrate import cumulative_trapezoid
 

@@ -1,7 +1,5 @@
 """Step sizes of proposals for one density and for tempered chains."""
 
-from __future__ import annotations
-
 from copy import copy
 from typing import NamedTuple
 
@@ -155,13 +153,13 @@ def adapt_step_sizes(path: rl.DensityPath, betas, rng=None) -> AdaptedSteps:
     n = betas.size * N_CHAINS
     stream = ChainStream(rng, n)
     x = path.sample_base(TUNING_CHAINS, stream)
-    tuned: dict[float, float] = {}
+    size, tuned = np.sqrt(path.base_variance), []
     for beta in (0.0, 1.0):
-        first = np.sqrt(path.base_variance) if beta == 0 else tuned[0.0]
-        tuned[beta], x = tune_step_size(
-            lambda x, step, b=beta: path.move(x, b, step, stream), x, first, target
+        size, x = tune_step_size(
+            lambda x, step, b=beta: path.move(x, b, step, stream), x, size, target
         )
-    low, high = sorted(tuned.values())
+        tuned.append(size)
+    low, high = sorted(tuned)
     index = np.tile(np.arange(betas.size), N_CHAINS)
     x, tries, taken = path.sample_base(n, stream), [], []
     for beta in [*betas[1:], *[1.0] * N_STEPS]:  # a chain stays at its beta when others pass it

@@ -1,7 +1,5 @@
 """The stored tables of sweeps, and recomputation of a row."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers as text, with their errors, and the interval of a printed ESS."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

@@ -6,8 +6,6 @@ to a model. Its blocks of runs are added up, and the numbers of intervals that c
 judged together by Holm's rule.
 """
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -1,13 +1,11 @@
 """Verdicts, their cards (one per claim), and the verdicts stored in notebooks."""
 
-from __future__ import annotations
-
 import html
 import json
 import math
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from . import tables
 from .claims import claim, name_of, notebooks
@@ -19,10 +17,6 @@ CONTRADICTED = "contradicted"
 OPEN = "open"
 SYMBOLS = {REPRODUCED: "✔", DEPENDS: "⇄", CONTRADICTED: "✘", OPEN: "?"}  # shown with the word
 OUTCOMES = tuple(SYMBOLS)
-
-SIZE_DIFFERS = "size differs"
-ONE_TRAINING = "there is only one training run, and another would give other numbers"
-TOO_ROUGH = "further runs cannot decide, because the printed number is too uncertain"
 
 AT_SIGHT = 3  # most cases that a card shows outside its fold
 LIMITS = ("margin", "smallest effect that matters", "claimed size", "allowed")  # of the notes
@@ -48,16 +42,16 @@ class Verdict(NamedTuple):
     parts: tuple = ()  # cases of the claim: (name, effect or value, outcome, note)
     counts: dict | None = None  # cases by outcome, if `parts` does not have all cases
 
-    def said(self, ours: str = "", words: str = "", models: str = "") -> Verdict:
+    def said(self, ours: str = "", words: str = "", models: str = "") -> Self:
         """The same verdict with our value, the effect in words, or our models."""
         given = {"ours": ours, "words": words, "models": models}
         return self._replace(**{key: text for key, text in given.items() if text})
 
-    def if_open(self, note: str) -> Verdict:
+    def if_open(self, note: str) -> Self:
         """The same verdict; if it is open, with a note on what would decide it."""
         return self._replace(note=note) if self.outcome == OPEN else self
 
-    def priced(self, price: str) -> Verdict:
+    def priced(self, price: str) -> Self:
         """The same verdict; if it is open, what would decide it is added to its note."""
         return self.if_open(f"{self.note}; needed to decide: {price}".removeprefix("; "))
 

@@ -8,8 +8,6 @@ were tuned, or of two kinds of layers. In these, one state of a hidden unit hold
 in a *planted* pattern with 20% to 95% of Z. A *wide* kind has more states than a check adds up.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Iterator

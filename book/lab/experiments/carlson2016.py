@@ -1,7 +1,5 @@
 """Carlson et al. (2016): RTS from rounds, estimators of one sample, RAISE, tracked training."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -16,6 +14,7 @@ from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
 from rbmlib.numerics import logmeanexp
+from rbmlib.sampling.anneal import both_ends
 from rbmlib.training.tracking import LogZTracker
 from rbmlib.training.train import train
 
@@ -104,11 +103,8 @@ def _bootstrapped(
 
 def short_start(path, betas, source, n_chains: int, n_steps: int = PILOT_STEPS):
     """Chains at both ends of the ladder; a short pilot annealed half of them."""
-    first = rl.pilot(path, betas, n_chains, n_steps, source)
-    odd = np.arange(n_chains) % 2 == 1
-    states = np.where(odd[:, None], first.top, first.bottom)
-    index = np.where(odd, betas.size - 1, 0)
-    return first.log_z_path, {"start": states, "index": index}
+    guess, states, index = both_ends(path, betas, n_chains, n_steps, source)
+    return guess, {"start": states, "index": index}
 
 
 def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, **kept):

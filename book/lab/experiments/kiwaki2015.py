@@ -4,27 +4,25 @@ For 500 hidden units, the paper draws the number of epochs, the learning rate an
 For 20 hidden units, the learning rate is fixed. None of these is printed (sections 7.1, 7.2).
 """
 
-from __future__ import annotations
-
 import time
+from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from rbmbook.measured import bootstrap_log_weights
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
-from rbmlib import ais, datasets, reverse_ais
+from rbmlib import ais, datasets, exact, reverse_ais
 from rbmlib.estimators.reverse_ais import resampled
-from rbmlib.models.enumeration import can_enumerate, log_densities
-from rbmlib.numerics import ChainStream, expit
+from rbmlib.models.enumeration import can_enumerate
+from rbmlib.numerics import ChainStream
 from rbmlib.paths.named import GeometricPath
 from rbmlib.results import Estimate
 from rbmlib.sampling.anneal import sweep
 from rbmlib.training.train import train
 
 N_DRAWN, N_AGAIN = 3, 3
-BATCH = 5000  # exact draws at a time: 30 MB of visible units
 UPDATES_AN_EPOCH = 600  # 60,000 images, 100 per update
 RATES_AGAIN = (0.003, 0.005, 0.01)  # for all three kinds with 20 hidden units
 KINDS = {"pcd_20": ("pcd", 1), "cd1_20": ("cd", 1), "cd25_20": ("cd", 25)}
@@ -110,51 +108,23 @@ def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
     }
 
 
-class SlopeVariance(NamedTuple):
-    """Moments of d/dbeta log p*_beta(v) for v from p_beta."""
+def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> dict[str, float]:
+    """Mean, variance g(beta) and its error of d/dbeta log p*_beta(v), from exact draws of p_beta.
 
-    log_z: float
-    mean: float  # equals d log Z / d beta
-    variance: float  # g
-    std_error: float  # of g
-
-
-def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> SlopeVariance:
-    """g(beta) of a path between RBMs with few hidden units, from ``n_draws`` exact draws.
-
-    The hidden states of p_beta are enumerated, without a pilot or a chain.
+    The mean equals d log Z / d beta. No pilot and no chain is needed.
     """
-    rng = np.random.default_rng(rng)
-    rbm = path.at(beta)
-    if rbm.n_hidden > rbm.n_visible or not can_enumerate(rbm):
-        raise ValueError(
-            f"the target has {rbm.n_visible} visible and {rbm.n_hidden} hidden units: expected "
-            "at most 22 hidden ones, and not more than visible ones"
-        )
-    log_p = log_densities(rbm)
-    top = log_p.max()
-    cumulative = np.cumsum(np.exp(log_p - top))
-    states = np.searchsorted(cumulative, rng.random(n_draws) * cumulative[-1], side="right")
-    states = np.minimum(states, log_p.size - 1)
-    slopes = []
-    for batch in np.array_split(states, -(-n_draws // BATCH)):
-        hidden = ((batch[:, None] >> np.arange(rbm.n_hidden)) & 1).astype(float)
-        on = expit(rbm.visible_field(hidden))
-        visible = (rng.random(on.shape) < on).astype(np.float32)
-        slopes.append(path.log_density_slope(visible, beta))
-    x = np.concatenate(slopes)
+    v = path.at(beta).exact_samples(n_draws, np.random.default_rng(rng))
+    x = path.log_density_slope(v, beta)
     g = x.var(ddof=1)
     fourth = ((x - x.mean()) ** 4).mean()
     error = np.sqrt(max(fourth - g**2, 0.0) / n_draws)
-    log_z = top + np.log(cumulative[-1]) + rbm.log_scale
-    return SlopeVariance(float(log_z), float(x.mean()), float(g), float(error))
+    return {"mean_slope": float(x.mean()), "g": float(g), "g_error": float(error)}
 
 
 @register(ESTIMATORS, "exact_slopes")
 def _exact_slopes(path, seed, *, beta: float, n_draws: int = 5000):
     """g at one beta from exact draws, which differ between betas; log Z is that of p*_beta."""
-    started, rng = time.perf_counter(), [seed, round(1e6 * beta)]
-    found = slope_variance(path, beta, n_draws, rng)
-    seconds = time.perf_counter() - started
-    exact = Estimate("exact", found.log_z, 0.0, (found.log_z, found.log_z), seconds=seconds)
-    return exact, {"mean_slope": found.mean, "g": found.variance, "g_error": found.std_error}
+    started = time.perf_counter()
+    found = slope_variance(path, beta, n_draws, [seed, round(1e6 * beta)])
+    run = exact(path.at(beta))
+    return replace(run, seconds=time.perf_counter() - started), found

@@ -4,12 +4,10 @@ Training runs use the committed 2,000 images or the first 45,000 training images
 model only for its kind and number of hidden units, not for its weights.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,10 +29,6 @@ N_START = 200  # images at which the chains for log Z begin
 PATHS["from a standard normal"] = lambda rbm: GeometricPath(rbm)
 
 
-def _of_units(kind, n_hidden: int):
-    return kind(np.full((N_VISIBLE, n_hidden), 1e-3 / n_hidden))
-
-
 def principal_gaussian(images) -> LeakyRBM:
     """The Gaussian with variances of at least 1 that fits standardised images best.
 
@@ -52,7 +46,7 @@ MODELS |= {  # N(0, I) is a leaky RBM in name, with one column of next to no wei
         cifar10_scale()(load_cifar10(full=True).train)
     ),
 } | {
-    f"{name} of {n} units": partial(_of_units, kind, n)
+    f"{name} of {n} units": lambda of=kind, n=n: of(np.full((N_VISIBLE, n), 1e-3 / n))
     for name, kind in (("leaky", LeakyRBM), ("gaussian", GaussianRBM))
     for n in (20, 100, 500)
 }

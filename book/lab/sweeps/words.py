@@ -238,9 +238,8 @@ def _sams(
     """``first_stage`` is t_0, as a share of the sweeps."""
     t_0 = round(first_stage * n_sweeps)
     how = {"n_groups": n_groups, "exponent": exponent, "jump": jump, "rao_blackwell": rao_blackwell}
-    return _of_groups(
-        rl.sams(path, betas, n_chains, n_sweeps, seed, start=starting, t_0=t_0, **how)
-    )
+    run = rl.sams(path, betas, n_chains, n_sweeps, seed, start=starting, t_0=t_0, **how)
+    return _of_groups(run)
 
 
 @register(ESTIMATORS, "wang_landau")
