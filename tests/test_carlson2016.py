@@ -264,7 +264,7 @@ def test_adapted_steps_are_judged_on_each_ladder():
 
     assert [found(x).outcome for x in (9.0, 1.0)] == [REPRODUCED, DEPENDS]
     assert "by 3.000 [" in found(1.0).ours
-    assert "β = (k/40)²) and by 0.3333 [" in found(1.0).ours
+    assert "(k/40)²) and by 0.3333 [" in found(1.0).ours
 
 
 def test_estimates_of_a_point_are_pooled_by_their_number():
