@@ -1,5 +1,6 @@
 """What the notebook on Carlson et al. needs: rounds, stored runs, small experiments, verdicts."""
 
+import re
 import warnings
 
 import numpy as np
@@ -361,7 +362,10 @@ KEPT = {
 
 @pytest.mark.parametrize("claim", KEPT)
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    assert stored.kept_verdict("rts_small", claim).outcome == KEPT[claim]
+    found = judged.kept(claim)
+    assert found.outcome == KEPT[claim]
+    assert found.parts[0][1] in found.ours
+    assert not re.search(r"\[\d\]", found.ours)
 
 
 def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):

@@ -447,7 +447,7 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
     return together({"operations that RTS adds": added, "200 estimates by MBAR": long}).said(
         f"RTS adds {share:.2%} to the operations of a sweep and stores K sums.",
         f"MBAR stores all states. One estimate by our solver took {many.mean():.0f} s with 3,001 "
-        f"temperatures, so 200 as at a point of Figure 4 would take {effect_in_words(long)}.",
+        f"temperatures, so the 200 of a point in Figure 4 would take {effect_in_words(long)}.",
         "784 × 10 units",
     )
 
