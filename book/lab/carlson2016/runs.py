@@ -94,13 +94,6 @@ def rmse_by_temperatures(runs: pd.DataFrame) -> pd.DataFrame:
     return np.sqrt(squares / n).assign(n=n["rts"], n_mbar=n["mbar"])
 
 
-def errors_of_runs(runs: pd.DataFrame, k: int) -> dict[str, float]:
-    """Mean of log Z from all states of a run with K = ``k`` betas minus the reference, by model."""
-    rows = runs[runs["n_temperatures"] + 1 == k].groupby("model")["log_z"].mean()
-    known = load_reference()
-    return {str(model): value - known[model].log_z for model, value in rows.items()}
-
-
 def ratio_of(a, b, n_a: float, n_b: float) -> Measured:
     return measured.measured(a / b, np.sqrt(0.5 / n_a + 0.5 / n_b), min(n_a, n_b) - 1, "log")
 
