@@ -247,10 +247,6 @@ class Problem:
         """
         states = self.member
         a, wanted = self.a[states], self.counts[states]
-
-        def value(a, objective):
-            return objective - wanted @ a
-
         objective, first, products = self.moments(a, states=states)
         while self.n_iterations < MAX_NEWTON and not self.solved:
             self.n_iterations += 1
@@ -258,11 +254,12 @@ class Problem:
             if step is None or not np.isfinite(step).all():
                 step = np.log(wanted) - np.log(np.maximum(first, 1e-300))
                 step = np.clip(step - step[0], -10, 10)
-            before, scale = value(a, objective), 1.0
+            before, scale = objective - wanted @ a, 1.0
             while True:
                 trial = a + scale * step
                 objective, first, products = self.moments(trial, states=states)
-                if value(trial, objective) <= before + 1e-12 * abs(before) or scale < 1e-6:
+                value = objective - wanted @ trial
+                if value <= before + 1e-12 * abs(before) or scale < 1e-6:
                     break
                 scale /= 2
             a = trial
