@@ -29,11 +29,6 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
     return visible @ rbm.visible_bias + field + entropy + rbm.log_scale
 
 
-def broad_lower_bound(rbm: RBM) -> float:
-    """Return the largest L from three starts: all hidden means are 0, 1/2 or 1."""
-    return best_lower_bound(rbm, np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
-
-
 def best_lower_bound(rbm: RBM, hidden=None) -> float:
     """Return the largest L found from ``hidden`` means (n, n_hidden), by default `starts`."""
     hidden = starts(rbm) if hidden is None else hidden

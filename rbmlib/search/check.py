@@ -22,7 +22,7 @@ from ..models.conversion import described
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
 from ..models.layers import Gaussian
-from ..models.mean_field import broad_lower_bound
+from ..models.mean_field import best_lower_bound
 from ..models.rbm import RBM
 from ..paths.bases import mean_field_bias
 from ..paths.named import GeometricPath
@@ -138,7 +138,8 @@ def _checked(model, estimate, n_states) -> Estimate:
     what = f"a sum over {n_summed:,} states"
     bounds, bits = [(log_sum, what)], in_bits(model)
     if bits is not None:
-        bounds.append((broad_lower_bound(bits), "a mean-field bound"))
+        starts = np.tile([[0.0], [0.5], [1.0]], bits.n_hidden)
+        bounds.append((best_lower_bound(bits, starts), "a mean-field bound"))
     sought = model if of_real_units(model) else bits
     if on_request and sought is not None and not _beyond(bounds, estimate):
         with using(progress=False):
