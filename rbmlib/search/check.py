@@ -141,14 +141,14 @@ def _checked(model, estimate, n_states) -> Estimate:
         starts = np.tile([[0.0], [0.5], [1.0]], bits.n_hidden)
         bounds.append((best_lower_bound(bits, starts), "a mean-field bound"))
     sought = model if of_real_units(model) else bits
-    if on_request and sought is not None and not _beyond(bounds, estimate):
+    if on_request and sought is not None and not _beyond(max(bounds)[0], estimate):
         with using(progress=False):
             masses = local_masses(sought, rng)
         numbers |= {"log_local": masses.log_z, "n_modes": masses.n_modes}
         bounds.append((masses.log_lower, f"the mass around {masses.n_modes} modes"))
     low, of = max(bounds)
     above = f"{of} lies above this value by"
-    if _beyond(bounds, estimate):
+    if _beyond(low, estimate):
         return _contradicted(estimate, low, above, numbers)
     gap = low - estimate.log_z
     if low > estimate.interval[1] + _margin(low):
@@ -236,8 +236,7 @@ def _ends(estimate) -> tuple[float, float]:
     return value - SURE / 1.96 * max(0.0, below), value + SURE / 1.96 * max(0.0, above)
 
 
-def _beyond(bounds, estimate) -> bool:
-    low = max(bounds)[0]
+def _beyond(low, estimate) -> bool:
     return bool(low > _ends(estimate)[1] + _margin(low))
 
 
