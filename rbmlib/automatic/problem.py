@@ -12,7 +12,7 @@ from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases
 from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..sampling.anneal import annealed
-from ..search.local_masses import local_masses, of_real_units
+from ..search.local_masses import N_CHAINS, N_STEPS, local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown
 from .missed import OVERHEAD, Missed, missed
@@ -79,7 +79,7 @@ class Problem:
             self.bound = max(self.bound, self.known.log_sum)
         model = self.first.models[-1]
         if of_real_units(model):
-            self.sought, chains = True, 40 * 60  # times steps, as in `local_masses`
+            self.sought, chains = True, N_CHAINS * N_STEPS
             work = chains * (model.weights.size + OVERHEAD)
             n_modes = int(np.clip(LOCAL_WORK / work, *LOCAL))
             masses = local_masses(model, np.random.default_rng([self.seed, 0, 2]), n_modes=n_modes)
