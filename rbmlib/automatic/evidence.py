@@ -35,8 +35,8 @@ class Evidence(NamedTuple):
     backward: Estimate
     joint: Joint
     bound: float
-    summed: Summed | None = None
-    second: Summed | None = None  # the same sum, with chains from the second base
+    summed: Summed | Any = None
+    second: Summed | Any = None  # the same sum, with chains from the second base
     sure: float = 0.0  # share of Z in modes beyond what the chains found there
     tail: float = 0.0  # share of Z that modes without a pilot may hold
     n_missed: int = 0  # modes with their own chains
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
         return not NEARLY <= self.second.share < HELD  # in this range, it just falls short
 
     @property
-    def best(self) -> Summed | Any:
+    def best(self) -> Summed:
         """The sum, by the second base if its chains surely find more outside the sum."""
         more = self.second is not None and self.other.converged
         return self.second if more and apart(self.second, self.summed) > Z95 else self.summed
@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
         Otherwise it is the joint estimate, which does not need even weights, or the forward
         estimate if an ESS is below 10.
         """
-        if self.summed is not None and self.held:
+        if self.held:
             return self.best.log_z
         some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
         return self.joint.log_z if some else self.forward.log_z
@@ -96,16 +96,14 @@ class Evidence(NamedTuple):
         if failed:  # chains cannot contradict a lower bound
             contradicted = any(c.contradicts for c in failed) and not self.is_bound
             return "contradicted" if contradicted else "inconclusive"
-        if self.summed is not None and self.held:
-            if not self.summed.error:  # over all states
-                return "exact"
-            agrees = self.second is not None and self.second.surely_holds_z
-            return "verified" if agrees and not self.one_base else "consistent"
-        return "consistent"
+        if self.held and not self.summed.error:  # over all states
+            return "exact"
+        agrees = self.held and self.second is not None and self.second.surely_holds_z
+        return "verified" if agrees and not self.one_base else "consistent"
 
     def checks(self) -> list[Check]:
         """Return the checks of the runs, or of the sum over states."""
-        if self.summed is None or not self.held:
+        if not self.held:
             return [*self._of_runs(), *self._of_bounds()]
         what = f"a sum over {self.summed.n_states:,} states holds"
         held = Check(what, True, self.best.share, unit="of this value")
@@ -185,11 +183,9 @@ class Evidence(NamedTuple):
     def std_error(self) -> float:
         """Error of both directions and missing modes, with the disagreement if a check failed."""
         lacking = math.log1p(self.unseen)
-        if self.passed and self.summed is not None and self.held:
-            return self.best.std_error
-        if self.passed:
-            return math.hypot(self.joint.std_error, lacking)
-        return math.hypot(self.forward.std_error, lacking, self.disagreement)
+        if not self.passed:
+            return math.hypot(self.forward.std_error, lacking, self.disagreement)
+        return self.best.std_error if self.held else math.hypot(self.joint.std_error, lacking)
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -199,7 +195,7 @@ class Evidence(NamedTuple):
         """
         if not self.passed:
             return self.lower_end, self.upper_end
-        if self.summed is not None and self.held:
+        if self.held:
             return self.best.interval()
         low, high = skewed_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
