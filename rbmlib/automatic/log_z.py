@@ -27,7 +27,7 @@ from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from ..paths.path import Path
 from ..results import Estimate, warn
-from .evidence import Evidence, factor_needed, rounded_up
+from .evidence import Evidence, factor_needed, reason, rounded_up
 from .problem import SLOWER, Problem
 from .rounds import GROWTH, MAX_STEPS, N_CHAINS, rounds
 from .three_runs import three_runs
@@ -224,6 +224,5 @@ def _warn_of(last: Evidence, budget: float | None, can_have_data: bool) -> None:
     if last.one_base:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
-    failed = "; ".join(str(check) for check in last.checks() if not check.passed)
     bound = ". The value is only a lower bound" if last.is_bound else ""
-    warn(f"log_z: {last.verdict}: {failed}{bound}. Try {remedy}")
+    warn(f"log_z: {last.verdict}: {reason(last)}{bound}. Try {remedy}")
