@@ -31,7 +31,7 @@ from ..results import needed_ess, summarise_log_weights, warn
 from ..sampling.anneal import annealed
 from ..sampling.sample import TemperedSample
 from .local_masses import local_masses, of_real_units
-from .summed import HELD, StateSum, Summed
+from .summed import HELD, SURE, StateSum, Summed
 
 IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states to evaluate
 UNCOMPILED, SMALL = 10, 2_000  # divisor without a compiled loop, used above this many weights
@@ -39,7 +39,6 @@ SEEDS = 1000  # most states of the run to start from
 SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # run from the second base; its smoothing
 WORTH_SAYING = 0.01  # share of Z in the sum from which the reason mentions it
 WRONG = 4.0, 0.05  # error in standard errors and nats that contradicts a value, if Z is known
-SURE = 3.0  # standard errors, or as far beyond an interval
 MARGIN, ROUNDING = 1e-6, 1e-12  # tolerance in nats, and relative to log Z
 REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which searches for modes"
 
