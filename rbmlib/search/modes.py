@@ -100,7 +100,10 @@ def hunting_starts(rbm, data=None, rng=None):
     """Return the visible means (n, n_visible) from which to start."""
     rng, single = checks.generator(rng), in_single(rbm)
     hidden = [starts(rbm), _held(rbm.weights.T)]
-    visible = [_held(rbm.weights), *_directions(rbm.weights)]
+    n_vectors = min(N_DIRECTIONS, *rbm.weights.shape)
+    right = singular_vectors(rbm.weights.T @ rbm.weights, n_vectors)
+    left = 0.5 + 0.5 * np.sign(right @ rbm.weights.T)
+    visible = [_held(rbm.weights), left, 1 - left]
     for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):
         n = len(weights)
         rows += [_patterns(weights)]
@@ -142,13 +145,6 @@ def _patterns(weights):
     units = heaviest(weights.T)[: n_held(weights.T)]
     pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
     return np.concatenate([pattern, 1 - pattern])
-
-
-def _directions(weights):
-    """Return states from the signs of the leading singular vectors, and their complements."""
-    right = singular_vectors(weights.T @ weights, min(N_DIRECTIONS, *weights.shape))
-    left = 0.5 + 0.5 * np.sign(right @ weights.T)
-    return [left, 1 - left]
 
 
 def _changed(single, visible):
