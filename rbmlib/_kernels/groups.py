@@ -220,13 +220,14 @@ def prepare(states, n_units):
         listed += min(n_active, n_units - n_active)
     sparse = SPARSE * listed < n_units * (states.counts.size + MAKING)
     if sparse:
-        list_rows(states.words, n_units, states.listed, states.counts, states.inverted)
+        list_rows(states, n_units)
     return sparse
 
 
 @njit
-def list_rows(words, n_units, rows, counts, inverted):
+def list_rows(states, n_units):
     """List the active or the inactive units of every chain, whichever are fewer."""
+    words, rows, counts, inverted = states
     for chain in range(counts.size):
         n_active = list_active(words[chain], n_units, rows[chain])
         inverted[chain] = 2 * n_active > n_units
