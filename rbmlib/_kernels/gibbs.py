@@ -18,7 +18,7 @@ from . import groups, narrow, tempering, threads, wide
 from .adaptive import Adapting, Adjusted
 from .elementwise import Schedule, increment_rules
 from .layers import FixedPoint, Model, layer, quantise, run_of
-from .tempering import Tally, Tempering
+from .tempering import Tally
 
 GROUP = 32  # chains; a chunk consists of whole groups if there are enough chains
 
@@ -104,18 +104,18 @@ def sweep(f: Family, v, betas, slopes, n_sweeps, stream, n_threads=None, on_prog
 
 
 def temper(
-    f: Family, v, index, betas, given: Tempering, n_sweeps, stream, n_threads=None,
-    on_progress=None,
-) -> None:  # fmt: skip
+    f: Family, v, index, betas, given, n_sweeps, stream, n_threads=None, on_progress=None
+) -> None:
     """Make sweeps, each followed by a draw of beta given (v, h).
 
-    Chain c is at ``betas[index[c]]``. The arrays of ``given`` are changed in place.
+    Chain c is at ``betas[index[c]]``. ``given`` is the argument of `tempering.draw_betas`, whose
+    arrays are changed in place.
     """
     slopes, (offsets, kept, tally) = np.empty(len(v)), given
 
     def loop(part, run):
         sums = Tally(*(total[part] for total in tally))
-        own = Tempering(offsets, kept._replace(first=part.start), sums)
+        own = offsets, kept._replace(first=part.start), sums
         tempering.temper(v[part], index[part], betas, slopes[part], own, None, f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), n_sweeps, stream, n_threads, on_progress)

@@ -39,14 +39,6 @@ class Kept(NamedTuple):
     first: int = 0  # column of the first chain of a chunk
 
 
-class Tempering(NamedTuple):
-    """Records of a run that draws beta k with probability ~ exp(beta_k Delta + offsets[k])."""
-
-    offsets: np.ndarray
-    kept: Kept
-    tally: Tally
-
-
 @njit
 def draw_beta(chain, delta, key, betas, offsets, memory, tally):
     """Draw the index of beta given the state of a chain, and add to the tally."""
@@ -69,7 +61,11 @@ def draw_beta(chain, delta, key, betas, offsets, memory, tally):
 
 @njit
 def draw_betas(sweep, deltas, ladder, tempering, draw, run):
-    """Draw the beta of every chain, and update the tally and the records."""
+    """Draw the beta of every chain, and update the tally and the records.
+
+    ``tempering`` holds offsets (K,), `Kept` and `Tally`; the probability of beta_k is
+    ~ exp(beta_k Delta + offsets[k]).
+    """
     (offsets, kept, tally), memory, index = tempering, ladder.memory, ladder.index
     passed = sweep + kept.phase + 1
     row = passed // kept.every - 1

@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 
 from .._kernels import gibbs as kernels
 from .._kernels.adaptive import Adapting
-from .._kernels.tempering import DRAWS, Tally, Tempering
+from .._kernels.tempering import DRAWS, Tally
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
 from ..numerics import by_rows, expit, softplus
@@ -131,7 +131,7 @@ class Loops:
         shift = self.scale
         ours = np.zeros_like(tally.mixed), np.zeros_like(tally.visited)
         own = Tally(*ours, tally.passages, tally.last_end)
-        given = index, betas, Tempering(offsets + betas * shift, kept, own)
+        given = index, betas, (offsets + betas * shift, kept, own)
         v = self._run(kernels.temper, "tempering", n_sweeps, DRAWS, stream, self.own(v), *given)
         kept.delta[...] += shift  # kernels compute the slope of the units only
         for part, total in zip(ours, tally[:2], strict=True):
