@@ -78,25 +78,11 @@ def parts(q: np.ndarray) -> Parts:
 @njit
 def tabulate(rows, first, table, place):
     """Store the sums of all patterns of the four rows that begin at offset ``first``."""
-    a, b = load_row(rows, first), load_row(rows, first + WIDTH)
-    c, d = load_row(rows, first + 2 * WIDTH), load_row(rows, first + 3 * WIDTH)
-    ab, ac, bc = a + b, a + c, b + c
-    abc = ab + c
-    store(table, place + WIDTH, a)
-    store(table, place + 2 * WIDTH, b)
-    store(table, place + 3 * WIDTH, ab)
-    store(table, place + 4 * WIDTH, c)
-    store(table, place + 5 * WIDTH, ac)
-    store(table, place + 6 * WIDTH, bc)
-    store(table, place + 7 * WIDTH, abc)
-    store(table, place + 8 * WIDTH, d)
-    store(table, place + 9 * WIDTH, a + d)
-    store(table, place + 10 * WIDTH, b + d)
-    store(table, place + 11 * WIDTH, ab + d)
-    store(table, place + 12 * WIDTH, c + d)
-    store(table, place + 13 * WIDTH, ac + d)
-    store(table, place + 14 * WIDTH, bc + d)
-    store(table, place + 15 * WIDTH, abc + d)
+    for bit in range(4):
+        weights = load_row(rows, first + WIDTH * bit)
+        for pattern in range(1 << bit):
+            sums = load_row(table, place + WIDTH * pattern) + weights
+            store(table, place + WIDTH * (pattern + (1 << bit)), sums)
 
 
 @inline
