@@ -203,27 +203,23 @@ def move(chain, group, delta, key, ladder, adapting):
 
 
 @njit
-def adjust(group, sweep, n_chains, ladder, adapting):
-    """Add min(gain, prior) sums / (n_chains prior) to log_z, set its base to 0, and reset sums."""
-    log_z, gain = adapting.adjusted.log_z[group], adapting.gains[group, sweep]
-    prior, sums = adapting.rule.prior, ladder.sums
-    for k in range(log_z.size):
-        log_z[k] += min(gain / prior[k], 1.0) * sums[k] / n_chains
-        sums[k] = 0.0
-    base = log_z[0]
-    for k in range(log_z.size):
-        log_z[k] -= base
-
-
-@njit
 def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
-    """Draw the beta of every chain from the estimates of its group, then adjust the estimates."""
-    n_groups, log_prior = adapting.gains.shape[0], adapting.rule.log_prior
-    size, log_z = deltas.size // n_groups, adapting.adjusted.log_z
+    """Draw the beta of every chain from the estimates of its group, then adjust the estimates.
+
+    This adds min(gain, prior) sums / (n_chains prior) to log_z, whose base is then set to 0.
+    """
+    n_groups, prior, log_prior = len(adapting.gains), adapting.rule.prior, adapting.rule.log_prior
+    size, sums = deltas.size // n_groups, ladder.sums
     for group in range(n_groups):
-        for k in range(log_prior.size):  # log-probabilities of betas given Delta = 0
-            ladder.offsets[k] = log_prior[k] - log_z[group, k] + adapting.shifts[k]
+        log_z, gain = adapting.adjusted.log_z[group], adapting.gains[group, sweep]
+        for k in range(log_z.size):  # log-probabilities of betas given Delta = 0
+            ladder.offsets[k] = log_prior[k] - log_z[k] + adapting.shifts[k]
         for chain in range(group * size, (group + 1) * size):
             key = draw_key(run.seed, run.first_chain + chain, draw)
             move(chain, group, deltas[chain], key, ladder, adapting)
-        adjust(group, sweep, size, ladder, adapting)
+        for k in range(log_z.size):
+            log_z[k] += min(gain / prior[k], 1.0) * sums[k] / size
+            sums[k] = 0.0
+        base = log_z[0]
+        for k in range(log_z.size):
+            log_z[k] -= base
