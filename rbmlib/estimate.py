@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,8 +141,7 @@ class Estimate:
         told = [c for c in self.checks if not c.passed and c.contradicts >= contradicted]
         if failed and told:
             return "; ".join(map(str, told))
-        n = len(self.checks)
-        passed = "all checks passed; nothing verifies the value" if n else "not checked"
+        passed = "all checks passed; nothing verifies the value" if self.checks else "not checked"
         return self.details.get("reason", passed)
 
     def __str__(self) -> str:
@@ -272,9 +270,18 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
     """Return the sum of independent estimates, each multiplied by its factor.
 
     Standard errors and the distances to the ends of the intervals add in quadrature. The verdict is
-    the weakest verdict of the terms.
+    the weakest verdict of the terms. Raises a ValueError if two terms used the same random numbers.
     """
-    _refuse_dependent([x for x, _ in terms])
+    seen: dict[int, str] = {}  # methods by the seeds of their random numbers
+    for x, _ in terms:
+        for seed in set(_streams(x.settings)):
+            if seed in seen:
+                raise ValueError(
+                    f"{seen[seed]} and {x.method} were drawn with the same random numbers "
+                    f"(stream_seed {seed}), so that their errors are not independent: expected "
+                    "runs with different rng"
+                )
+            seen[seed] = x.method
     value = sum(factor * x.log_z for x, factor in terms)
     below, above = (
         math.hypot(*(f * abs(x.log_z - x.interval[end ^ (f < 0)]) for x, f in terms if f))
@@ -294,20 +301,6 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
             "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
         },
     )
-
-
-def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
-    """Raise a ValueError if two estimates used the same random numbers."""
-    seen: dict[int, str] = {}
-    for estimate in estimates:
-        for seed in set(_streams(estimate.settings)):
-            if seed in seen:
-                raise ValueError(
-                    f"{seen[seed]} and {estimate.method} were drawn with the same random numbers "
-                    f"(stream_seed {seed}), so that their errors are not independent: expected "
-                    "runs with different rng"
-                )
-            seen[seed] = estimate.method
 
 
 def _streams(settings: dict):
