@@ -22,13 +22,6 @@ def gibbs(model, v, rng):
     return model.gibbs(v, rng)
 
 
-def gaussian(model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and standard deviation of each direction if ``above`` is the only slope."""
-    w, above = model.weights, model.hidden.above
-    precision = 1 - above * np.einsum("ij,ij->i", w, w)
-    return (model.visible.bias + above * (w @ model.hidden.bias)) / precision, precision**-0.5
-
-
 def leaky_hmc(model, v, rng):
     """Make an HMC step whose trajectory is long enough for the widest direction.
 
