@@ -132,13 +132,10 @@ class Evidence(NamedTuple):
         checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
-            name = "states that the chains miss hold"
-            checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
+            checks.append(_missing("states that the chains miss hold", known, True))
         if self.sought:
-            name = "modes that the runs missed hold"
-            contradicts = self.sure >= MISSING
-            seen = self.unseen < MISSING
-            checks.append(Check(name, seen, self.unseen, MISSING, "of Z", contradicts=contradicts))
+            sure = self.sure >= MISSING
+            checks.append(_missing("modes that the runs missed hold", self.unseen, sure))
         if math.isinf(self.bound):  # of a path
             return checks
         name = f"the highest lower bound, {self.bound:.2f}, lies above the value by"
@@ -262,6 +259,10 @@ def apart(a, b) -> float:
 
 def _even(name: str, run: Estimate) -> Check:
     return Check(name, run.converged, run.ess, needed_ess(run.n_chains))
+
+
+def _missing(name: str, share: float, contradicts: bool) -> Check:
+    return Check(name, share < MISSING, share, MISSING, "of Z", contradicts=contradicts)
 
 
 def _above(name: str, gap: float, otherwise: str = "no run lies above the value") -> Check:
