@@ -288,6 +288,7 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         for end in (0, 1)
     )
     every = [c._replace(name=f"{x.method}: {c.name}") for x, _ in terms for c in x.checks]
+    reason = ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms)
     return Estimate(
         f" {sign} ".join(x.method for x, _ in terms),
         value,
@@ -296,10 +297,7 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         seconds=sum(x.seconds for x, _ in terms),
         verdict=min((x.verdict for x, factor in terms if factor), key=VERDICTS.index),
         settings={"terms": [x.settings for x, _ in terms]},
-        details={
-            "checks": every,
-            "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
-        },
+        details={"checks": every, "reason": reason},
     )
 
 
