@@ -262,10 +262,9 @@ def _newton(expansion, x, known, n_steps=40):
                 break
             slopes = None
             continue
-        slow = residual > best / SERVES and residual > TOLERANCE
+        quick = residual <= max(best / SERVES, TOLERANCE)
         x, gradient, best, fresh = after, tried, residual, False
-        if slow:
-            slopes = None
+        slopes = slopes if quick else None
     return x if best <= TOLERANCE else None
 
 
