@@ -75,8 +75,7 @@ def mbar(
         raise ValueError(f"path is {came}: expected {meaning}")
     n_chains = checks.count("n_chains", n_chains, 2)
     sample, about = tempered(
-        "mbar", path, betas, n_chains, n_sweeps, rng,
-        record_every=lambda n: -(-n * n_chains // MAX_SAMPLES),
+        "mbar", path, betas, n_chains, n_sweeps, rng, lambda n: -(-n * n_chains // MAX_SAMPLES)
     )  # fmt: skip
     return _solved(sample, len(sample.delta) // BURN_IN, about)
 

@@ -80,8 +80,8 @@ def ti(
             held = f"but the slope of a {type(source).__name__} depends on beta"
             raise ValueError(f"rule is 'corrected', {held}: expected 'simpson' or 'trapezoid'")
         source, about = tempered(
-            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
-            record_every=lambda n: max(1, n // 1000),
+            "ti", source, betas, n_chains, n_sweeps, rng, lambda n: max(1, n // 1000),
+            per_length=PER_LENGTH,
         )  # fmt: skip
         skip = max(skip, UNUSED)
     elif n_chains != 100 or any(x is not None for x in (betas, n_sweeps, rng)):
