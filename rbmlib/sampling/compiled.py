@@ -10,8 +10,8 @@ from .._kernels.adaptive import Adapting
 from .._kernels.tempering import DRAWS, Tally
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
+from ..models.rbm import RBM
 from ..numerics import by_rows, expit, softplus
-from ..paths.moves import gibbs
 from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..paths.polyline import Piece, Polyline
@@ -160,7 +160,7 @@ class SpinLoops(Loops):
 def loops_of_line(path):
     """Return loops of a straight line with two-valued units and Gibbs sampling, or None."""
     kinds = type(path.rbm.visible), type(path.rbm.hidden)
-    one_line = len(path.models) == 2 and path.move is gibbs and not path.models[0].weights.any()
+    one_line = len(path.models) == 2 and path.move is RBM.gibbs and not path.models[0].weights.any()
     if not one_line or not {*kinds} <= {Binary, Spin}:
         return None
     line = Piece(*(model.to_bits() for model in path.models))
