@@ -69,10 +69,9 @@ class Problem:
         self.of_data, fits = base is not None, [rbm.visible.bias]
         if rbm.visible.values is not None:
             fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
-        first, *rest = fits if base is None else [base, *fits]
-        self.first = GeometricPath(rbm, first)
-        self.one_base = not rest
-        self.second = GeometricPath(rbm, rest[0]) if rest else self.first
+        bases = fits if base is None else [base, *fits]
+        paths = [GeometricPath(rbm, bias) for bias in bases[:2]]
+        self.first, self.second, self.one_base = paths[0], paths[-1], len(paths) == 1
         self.bound = layers_lower_bound(rbm)
         if fewest_states(rbm) < math.inf:
             self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
