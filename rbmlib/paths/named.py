@@ -114,9 +114,10 @@ class LeakinessPath(Polyline):
         return hidden.with_(below=hidden.above)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        base, w = self.models[0], self.models[0].weights  # with orthogonal rows, and one slope
-        precision = 1 - base.hidden.above * np.einsum("ij,ij->i", w, w)
-        mean = (base.visible.bias + base.hidden.above * (w @ base.hidden.bias)) / precision
+        base, w = self.models[0], self.models[0].weights  # with orthogonal rows
+        slope = base.hidden.growth  # above and below 0
+        precision = 1 - slope * np.einsum("ij,ij->i", w, w)
+        mean = (base.visible.bias + slope * (w @ base.hidden.bias)) / precision
         return mean + precision**-0.5 * rng.standard_normal((n_chains, mean.size))
 
 
