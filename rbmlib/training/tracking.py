@@ -204,8 +204,7 @@ class LogZTracker:
         in place of h.
         """
         weights = self.conditional()[:, -1]
-        visible = np.asarray(self.sample.states, np.float32)
-        rbm = self.rbm
+        rbm, visible = self.rbm, np.asarray(self.sample.states, np.float32)
         weights = (weights / weights.sum()).astype(np.float32)
         means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
         return (visible * weights[:, None]).T @ means, weights @ visible, weights @ means
