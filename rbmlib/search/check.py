@@ -216,11 +216,9 @@ def _second_base(model, estimate, known, rng) -> Check:
         near = SURE * error
     even = found.ess >= needed_ess(SECOND_CHAINS)
     finds = summed.surely_holds_z and summed.lost < 1 - HELD
-    agrees = bool(even and finds and gap <= near)
+    agrees, higher = bool(even and finds and gap <= near), bool(even and gap > near)
     name = f"a run from a second, broader base (ESS {found.ess:.0f} of {SECOND_CHAINS}) differs by"
-    return Check(
-        name, agrees, gap / error, SURE, "s.e.", gap, contradicts=bool(even and gap > near)
-    )
+    return Check(name, agrees, gap / error, SURE, "s.e.", gap, contradicts=higher)
 
 
 # the consequences for an estimate -------------------------------------------------------------
