@@ -67,9 +67,7 @@ def parts(q: np.ndarray) -> Parts:
     cut = [_cut(padded[:, :, block]) for block in range(n_blocks)]
     words = np.concatenate([words for _, words in cut]).reshape(-1, PARTS)
     rows = aligned((len(words), PARTS, LANES, WIDTH), i16)
-    np.concatenate(
-        [rows.reshape(-1, PARTS, LANES, WIDTH) for rows, _ in cut], out=rows, casting="unsafe"
-    )
+    rows[...] = np.concatenate([rows for rows, _ in cut]).reshape(rows.shape)
     whole = _reach(rows, LANES).max(axis=1) <= 2**15 - 1
     starts = np.cumsum([0] + [len(words) // PARTS for _, words in cut])
     return Parts(rows, words, whole, starts)
