@@ -44,9 +44,6 @@ def bennett(forward, reverse) -> Bennett:
 
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
-    if not w.size or not r.size:
-        came = f"{w.size} forward and {r.size} reverse"
-        raise ValueError(f"values are {came}: expected at least one of each")
     m = np.log(w.size / r.size)
 
     def imbalance(log_z):
