@@ -104,7 +104,7 @@ class Evidence(NamedTuple):
     def checks(self) -> list[Check]:
         """Return the checks of the runs, or of the sum over states."""
         if not self.held:
-            return [*self._of_runs(), *self._of_bounds()]
+            return self._of_runs()
         what = f"a sum over {self.summed.n_states:,} states holds"
         held = Check(what, True, self.best.share, unit="of this value")
         if not self.summed.error:  # over all states: runs lie above by chance only
@@ -119,7 +119,7 @@ class Evidence(NamedTuple):
         # own paths
         below = second > -DISAGREEMENT or not other.converged or self.n_missed > 0
         two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
-        return [
+        checks = [
             _even("effective sample size", forward),
             _even("effective sample size of the reverse run", backward),
             Check("forward and reverse runs differ by", abs(reverse) < DISAGREEMENT, reverse,
@@ -127,9 +127,6 @@ class Evidence(NamedTuple):
             Check(f"{two} differ by", second < DISAGREEMENT and below, second, DISAGREEMENT,
                   "s.e.", contradicts=other.converged and second > 0),
         ]  # fmt: skip
-
-    def _of_bounds(self) -> list[Check]:
-        checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
             checks.append(_missing("states that the chains miss hold", known, True))
@@ -188,23 +185,18 @@ class Evidence(NamedTuple):
     def interval(self) -> tuple[float, float]:
         """95% interval of both directions if every check passed, otherwise the bracket.
 
-        The share of Z that may be missing in modes is added above.
+        The share of Z that may be missing in modes is added above. log Z exceeds the lower end of
+        the bracket with 97.5% confidence, even if the runs missed modes: both forward runs are
+        means of weights with expectation Z. By Markov's inequality, each exceeds log Z + log 80
+        with probability 1/80 at most. A lower bound holds always.
         """
         if not self.passed:
-            return self.lower_end, self.upper_end
+            runs = self.forward.log_z - MARKOV, self.other.log_z - MARKOV
+            return max(self.bound, *runs), self.upper_end
         if self.held:
             return self.best.interval()
         low, high = skewed_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
-
-    @property
-    def lower_end(self) -> float:
-        """Value that log Z exceeds with 97.5% confidence, even if the runs missed modes.
-
-        Both forward runs are means of weights with expectation Z. By Markov's inequality, each
-        exceeds log Z + log 80 with probability 1/80 at most. A lower bound holds always.
-        """
-        return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
 
     @property
     def upper_end(self) -> float:
