@@ -17,7 +17,7 @@ import numpy as np
 from . import groups, narrow, tempering, threads, wide
 from .adaptive import Adapting, Adjusted
 from .elementwise import Schedule, increment_rules
-from .layers import FixedPoint, Model, layer, quantise, run_of
+from .layers import FixedPoint, Model, Run, layer, quantise
 from .tempering import Tally
 
 GROUP = 32  # chains; a chunk consists of whole groups if there are enough chains
@@ -61,7 +61,8 @@ def in_parts(loop, parts, n_steps, stream, n_threads, on_progress):
 
     def block(chunk, start, stop):
         part = parts[chunk]
-        loop(part, run_of(stream, part.start, start, stop))
+        first = stream.first_chain + part.start
+        loop(part, Run(np.uint64(stream.seed), first, stream.draw, start, stop))
 
     threads.run_blocks(block, len(parts), n_steps, n_threads, on_progress)
 
