@@ -17,7 +17,7 @@ from .simd import LANES, element, inline, load, load_row, njit, spread, store, w
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
 
-TURN = 4  # weight rows added in an iteration
+TURN = 2  # weight rows added in an iteration
 SPARSE = 5  # add rows if fewer than one unit in five is listed, otherwise look sums up
 MAKING = 12  # chains for which looking up takes as long as making the table
 WIDTH = 2 * LANES  # columns of a row
@@ -221,10 +221,8 @@ def list_rows(states, n_units):
             n_active = list_active(words[chain], n_units, rows[chain])
             for word in range(words.shape[1]):
                 words[chain, word] ^= 0xFFFF
-        while n_active % TURN:  # pad with the row of zeros
-            rows[chain, n_active] = n_units
-            n_active += 1
-        counts[chain] = n_active
+        rows[chain, n_active] = n_units  # the row of zeros makes an odd number even
+        counts[chain] = n_active + n_active % TURN
 
 
 @njit
@@ -237,17 +235,13 @@ def sum_rows(block, weights, states, fields):
         a, b = spread(i32(0)), spread(i32(0))
         first = chain * width
         for k in range(first, first + states.counts[chain], TURN):
-            r0 = load_row(rows, start + WIDTH * np.int64(element(listed, k)))
-            r1 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 1)))
-            r2 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 2)))
-            r3 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 3)))
+            one = load_row(rows, start + WIDTH * np.int64(element(listed, k)))
+            two = load_row(rows, start + WIDTH * np.int64(element(listed, k + 1)))
             if by_two:
-                r0, r2 = r0 + r1, r2 + r3
+                one = one + two
             else:
-                a, b = a + widen(r1, 0), b + widen(r1, 1)
-                a, b = a + widen(r3, 0), b + widen(r3, 1)
-            a, b = a + widen(r0, 0), b + widen(r0, 1)
-            a, b = a + widen(r2, 0), b + widen(r2, 1)
+                a, b = a + widen(two, 0), b + widen(two, 1)
+            a, b = a + widen(one, 0), b + widen(one, 1)
         if states.inverted[chain]:
             a = load(totals, WIDTH * block) - a
             b = load(totals, WIDTH * block + LANES) - b
