@@ -130,15 +130,6 @@ class Rule(NamedTuple):
     mixed: bool  # the update uses probabilities of betas instead of the beta drawn
 
 
-class Adapting(NamedTuple):
-    """Settings and estimates of a run whose draws of beta use and adjust the estimates."""
-
-    shifts: np.ndarray  # (K,): added to the log-probabilities of betas
-    gains: np.ndarray  # (n_groups, n_sweeps)
-    rule: Rule
-    adjusted: Adjusted
-
-
 @njit
 def jump_anywhere(delta, u, ladder, mixed):
     """Draw the index of beta given the state, and add to the sums for the update."""
@@ -192,6 +183,8 @@ def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
     """Draw the beta of every chain from the estimates of its group, then adjust the estimates.
 
     This adds min(gain, prior) sums / (n_chains prior) to log_z, whose base is then set to 0.
+    ``adapting`` holds shifts (K,) of the log-probabilities of betas, gains (n_groups, n_sweeps),
+    `Rule` and `Adjusted`.
     """
     shifts, gains, rule, adjusted = adapting
     size, index, sums = deltas.size // len(gains), ladder.index, ladder.sums

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from . import groups, narrow, tempering, threads, wide
-from .adaptive import Adapting, Adjusted
+from .adaptive import Adjusted
 from .elementwise import Schedule, increment_rules
 from .layers import FixedPoint, Model, Run, layer, quantise
 from .tempering import Tally
@@ -123,22 +123,22 @@ def temper(
 
 
 def adapt(
-    f: Family, v, index, betas, given: Adapting, n_sweeps, stream, n_threads=None, on_progress=None
+    f: Family, v, index, betas, given, n_sweeps, stream, n_threads=None, on_progress=None
 ) -> None:
     """Like `temper`, but each group of chains adjusts its estimates of log Z after every sweep.
 
-    The gains (n_groups, n_sweeps) have a row for each group; all groups have the same size.
+    ``given`` is the argument of `adaptive.adapt_groups`; all groups have the same size.
     """
-    n_groups, slopes = len(given.gains), np.empty(len(v))
+    shifts, gains, rule, (log_z, visits, passages, last_end) = given
+    n_groups, slopes = len(gains), np.empty(len(v))
     size = len(v) // n_groups
     share = -(-n_groups // threads.resolve(n_threads))
     parts = threads.chunks(len(v), size * max(1, min(threads.CHUNK // size, share)))
 
     def loop(part, run):
         some = slice(part.start // size, part.stop // size)
-        log_z, visits, passages, last_end = given.adjusted
         adjusted = Adjusted(log_z[some], visits[some], passages[part], last_end[part])
-        own = given._replace(gains=given.gains[some], adjusted=adjusted)
+        own = shifts, gains[some], rule, adjusted
         tempering.temper(v[part], index[part], betas, slopes[part], None, own, f.model, run)
 
     in_parts(loop, parts, n_sweeps, stream, n_threads, on_progress)

@@ -6,7 +6,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._kernels import gibbs as kernels
-from .._kernels.adaptive import Adapting
 from .._kernels.tempering import DRAWS, Tally
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
@@ -142,7 +141,7 @@ class Loops:
 
     def adapt(self, v, index, betas, gains, rule, adjusted, stream):
         gains = np.ascontiguousarray(gains)
-        given = index, betas, Adapting(betas * self.scale, gains, rule, adjusted)
+        given = index, betas, (betas * self.scale, gains, rule, adjusted)
         n_sweeps = gains.shape[1]
         return self._run(kernels.adapt, "adapting", n_sweeps, DRAWS, stream, self.own(v), *given)
 
