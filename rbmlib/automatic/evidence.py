@@ -147,15 +147,13 @@ class Evidence(NamedTuple):
         """Check that the chains from the second base find the sum, and no more."""
         if self.second is None or self.one_base:
             return []
-        passed = self.other.converged and self.second.holds_z
-        outside, lost, ess = 1 - self.second.share, self.second.lost, f"ESS {self.other.ess:.0f}"
-        name = f"chains from a second base cannot confirm the sum, because their {ess} is too low"
-        if self.other.converged:
-            name = (
-                f"chains from a second base ({ess}) {'' if passed else 'do not '}confirm the sum: "
-                f"they find {outside:.1%} of Z outside it and miss {lost:.1%} of it"
-            )
-        return [Check(name, passed)]
+        ess, passed = f"ESS {self.other.ess:.0f}", self.second.holds_z
+        if not self.other.converged:
+            cannot = f"cannot confirm the sum, because their {ess} is too low"
+            return [Check(f"chains from a second base {cannot}", False)]
+        how, outside = "confirm" if passed else "do not confirm", 1 - self.second.share
+        found = f"they find {outside:.1%} of Z outside it and miss {self.second.lost:.1%} of it"
+        return [Check(f"chains from a second base ({ess}) {how} the sum: {found}", passed)]
 
     # how far log Z is left open ---------------------------------------------------------------
 
