@@ -127,5 +127,4 @@ def load_ww() -> Alignment:
     """
     letters = read_arrays(committed("ww/ww_domain.npz"))["letters"]
     letters.setflags(write=False)
-    names = tuple(f"S{i + 1}" for i in range(len(letters)))
-    return Alignment(names, letters, AMINO_ACIDS)
+    return Alignment(tuple(f"S{i + 1}" for i in range(len(letters))), letters, AMINO_ACIDS)

@@ -154,8 +154,7 @@ def of_influences(
     blocks = np.stack([part.sum(axis=0) for part in rows])
     n_chains, size = sample.n_chains, influences.size
     blocks = n_chains * blocks.reshape(len(rows), n_chains, -1).sum(axis=2)  # ladders: all replicas
-    chains = blocks.sum(axis=0)
-    variance = chains.var(ddof=1) / n_chains
+    variance = blocks.sum(axis=0).var(ddof=1) / n_chains
     inefficiency = float(variance / (influences.var() * size)) if variance > 0 else np.nan
     details = {"n_samples": size, "inefficiency": inefficiency} | (details or {})
     log_z_path = log_z_path + sample.log_z_base

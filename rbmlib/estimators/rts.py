@@ -196,5 +196,4 @@ def tempered(
     begun = {"start": start, "index": index, "prior": prior, "conditional": drawn_given(path)}
     begun |= {"record_every": record_every(n_sweeps), "n_blocks": BLOCKS}
     sample = simulated_tempering(path, betas, log_z_path, n_chains, n_sweeps, source, **begun)
-    about = {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS}
-    return sample, about | seen
+    return sample, {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS} | seen

@@ -114,8 +114,7 @@ def trip_time(path: Path, betas, prior, rng) -> TripTime:
         )  # fmt: skip
         trips, sweeps = trips + float(sample.round_trips.sum()), sweeps + BLOCK
         more = {"start": sample}
-    each = N_CHAINS * sweeps / trips if trips else math.inf
-    return TripTime(each, trips, sweeps)
+    return TripTime(N_CHAINS * sweeps / trips if trips else math.inf, trips, sweeps)
 
 
 def _warn_of_length(method: str, found: TripTime, needed: float) -> None:

@@ -172,8 +172,7 @@ def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
     what = f"the sum over all {n:,} states" if n > 1 else "the exact value"
     outside = not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum)
     if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide
-        side = "above" if gap > 0 else "below"
-        name = f"{what} lies {side} this value by"
+        name = f"{what} lies {'above' if gap > 0 else 'below'} this value by"
         return _contradicted(estimate, log_sum, name, numbers, log_sum + _margin(log_sum))
     found = Check(f"{what} differs from this value by", True, abs(gap), unit="nats")
     return _with(estimate, [found], numbers, "verified" if passed else "")

@@ -97,8 +97,7 @@ def _modes_of_units(rbm: RBM) -> tuple[np.ndarray, np.ndarray]:
     In the starts, none, one or two of the hidden units with the largest weights are on: such a unit
     may shift the Gaussian N(b + W_j, I) further than chains move.
     """
-    units = heaviest(rbm.weights.T)[:UNITS]
-    one = np.eye(rbm.n_hidden)[units]
+    one = np.eye(rbm.n_hidden)[heaviest(rbm.weights.T)[:UNITS]]
     two = np.maximum(one[:, None], one).reshape(-1, rbm.n_hidden)
     visible, bounds = layers_solutions(rbm, np.concatenate([0 * one[:1], two]))
     _, first = np.unique(rbm.field(visible) > 0, axis=0, return_index=True)
