@@ -72,11 +72,9 @@ class Layer:
 
     def _like(self, other) -> bool:
         """Return whether ``other`` has the same kind, size and constants."""
-        return (
-            type(self) is type(other)
-            and len(self) == len(other)
-            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
-        )
+        if type(self) is not type(other) or len(self) != len(other):
+            return False
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
 
     def _only(self, chosen) -> Layer:
         """Return the layer of the columns that a mask (n_columns,) selects."""
