@@ -199,10 +199,8 @@ class Estimate:
         if not self.converged:
             rows["what to do"] = self.details.get("remedy", OTHERWISE)
         left = "style='text-align:left'"
-        body = "".join(
-            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
-            for name, text in rows.items()
-        )
+        row = f"<tr><th {left}>%s</th><td {left}>%s</td></tr>"
+        body = "".join(row % (html.escape(name), html.escape(text)) for name, text in rows.items())
         return f"<table><caption>{html.escape(self.method)}</caption>{body}</table>"
 
     def plot(self):
