@@ -280,10 +280,8 @@ def reason(last: Evidence) -> str:
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
-        said.append(
-            f"modes that were found may hold a further {last.unseen:.1%} of Z, which the error bar "
-            "includes"
-        )
+        further = f"a further {last.unseen:.1%} of Z, which the error bar includes"
+        said.append(f"modes that were found may hold {further}")
     if not last.one_base and not last.other.converged:
         said.append(f"the ESS from the second base, {last.other.ess:.0f}, is too low to show a "
                     "mode that the first base lost")  # fmt: skip
