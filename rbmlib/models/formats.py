@@ -30,12 +30,11 @@ SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
 LAYOUTS = ("visible_hidden", "hidden_visible")
 
+_BIAS = "({0}|{1})(b|bias|biases)|(b|bias|intercept)({0}|{1})|{1}|parameter{2}"
 ROLES = {  # patterns of normalised names
     "weights": "w|weights?|w?vishid|wvh|wv|components|couplings|parameterw",
-    "visible_bias": "(v|vis|visible)(b|bias|biases)|(b|bias|intercept)(v|vis|visible)|vis|visible"
-    "|parameterb",
-    "hidden_bias": "(h|hid|hidden)(b|bias|biases)|(b|bias|intercept)(h|hid|hidden)|hid|hidden"
-    "|parametera",
+    "visible_bias": _BIAS.format("v", "vis|visible", "b"),
+    "hidden_bias": _BIAS.format("h", "hid|hidden", "a"),
 }
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
 # the layout that a program implies by the name of its weights
