@@ -247,20 +247,18 @@ class Groups:
         """Check round trips, the least visited beta, drift, and agreement of the two starts."""
         occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
         least, drift = (occupation / self.rule.prior).min(), value(values - self.half)
-
-        def limit(freedom):
-            return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
-
+        freedom = np.array([self.n_groups - 1, self.n_groups - 2])
+        of_halves, of_ends = map(float, stdtrit(freedom, 1 - FALSE_ALARM / 2))
         rarest = "visits of the least visited beta, relative to its share,"
         found = [
             round_trips(self.round_trips.mean()),
             Check(rarest, bool(least >= LEAST_VISITED), float(least), LEAST_VISITED),
-            results.agreement("halves of the run differ by", drift, limit=limit(self.n_groups - 1)),
+            results.agreement("halves of the run differ by", drift, limit=of_halves),
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
-            most, ends = limit(self.n_groups - 2), "groups started at either end differ by"
-            found.append(results.agreement(ends, value(high), value(low), limit=most))
+            name = "groups started at either end differ by"
+            found.append(results.agreement(name, value(high), value(low), limit=of_ends))
         return found
 
 
