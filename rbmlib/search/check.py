@@ -186,20 +186,13 @@ def _sum(model, estimate, n_states, rng):
         return model.exact_log_z(), max(1, int(n_all)), None  # one term without weights
     known = StateSum(model)
     known.descend(rng)
-    if (states := _states(estimate)) is not None:
-        known.add(states)
-    known.grow(affordable)
-    return known.log_sum, known.n_states, known
-
-
-def _states(estimate):
-    """Return the visible states of every second chain of the run at beta = 1, or None."""
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
-    if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
-        return None
-    return np.atleast_2d(states)[: 2 * SEEDS : 2]
+    if isinstance(states, np.ndarray) and len(states):  # every second chain, at beta = 1
+        known.add(np.atleast_2d(states)[: 2 * SEEDS : 2])
+    known.grow(affordable)
+    return known.log_sum, known.n_states, known
 
 
 def _second_base(model, estimate, known, rng) -> Check:
