@@ -199,9 +199,8 @@ def _base(target, data):
         meaning = f"(n_samples, {target.n_visible}), one column per visible unit of the model"
         came = f"data has shape {np.shape(data)}"
         raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
-    if isinstance(target.visible, Binary):
-        return base_rate(data)  # rejects other values
-    return base_rate(data, layer=target.visible)
+    layer = None if isinstance(target.visible, Binary) else target.visible
+    return base_rate(data, layer=layer)  # rejects other values
 
 
 def _seed(rng) -> int:
