@@ -215,17 +215,6 @@ def _list_rows(batch, chains, phases):
 
 
 @njit
-def _add_counts(counts, sums):
-    """Fill the last third of the rows with sums of both phases, and add up all rows."""
-    n_rows = counts.shape[0] // 3
-    for row in range(n_rows):
-        for j in range(sums.size):
-            both = counts[row, j] + counts[n_rows + row, j]
-            counts[2 * n_rows + row, j] = both
-            sums[j] += both
-
-
-@njit
 def both_phases(batch, chains, integers, parameters, run):
     """Move the chains by the sweeps of run, in place, and return the phases of an update."""
     n_rows, n_hidden = batch.shape[0], parameters.hidden_bias.size
@@ -254,7 +243,12 @@ def both_phases(batch, chains, integers, parameters, run):
         list_rows(v, n_visible)
     _hidden_counts(integers.up, v, hidden, group, n_rows, f32(-1), phases.counts, False)
     _list_rows(batch, chains, phases)
-    _add_counts(phases.counts, phases.hidden)
+    counts, sums = phases.counts, phases.hidden
+    for row in range(n_rows):
+        for j in range(width):
+            both = counts[row, j] + counts[n_rows + row, j]
+            counts[2 * n_rows + row, j] = both
+            sums[j] += both
     return phases
 
 
