@@ -90,8 +90,7 @@ class Problem:
         self.sought = True
         modes, rng = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-        candidates = [fitted] if base is None else [base, fitted]
-        first = first_base(rbm, candidates, modes, rng)
+        first = first_base(rbm, [fitted] if base is None else [base, fitted], modes, rng)
         self.of_data = first is base
         other = fitted if self.of_data else broad  # as without data
         self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, other)

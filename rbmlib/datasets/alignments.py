@@ -32,8 +32,7 @@ class Alignment(NamedTuple):
     @property
     def sequences(self) -> list[str]:
         """The sequences as strings."""
-        letters = np.array(list(self.alphabet))
-        return ["".join(row) for row in letters[self.letters]]
+        return ["".join(row) for row in np.array(list(self.alphabet))[self.letters]]
 
     def __repr__(self) -> str:
         n, sites = self.letters.shape

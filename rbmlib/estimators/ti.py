@@ -111,8 +111,7 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
     limit = max(RULE_SHARE * spread, 1e-9)
     name = f"error of the quadrature rule ({remedy})"
     found = Check(name, bool(error <= limit), error, limit, "nats")
-    steps = np.diff(betas)
-    along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
+    along = np.r_[0.0, np.cumsum(np.diff(betas) * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
     method = "ti" + ("" if rao_blackwell else " (states drawn at each beta)")
     return of_chains(
         method, sample, sample.log_z_base + along, chains[None], [found],

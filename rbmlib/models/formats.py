@@ -177,9 +177,8 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
     """Read a model file; ``made`` makes a model of layers, weights and log_scale."""
     source, meaning = Path(path).expanduser(), f"one of {', '.join(SUFFIXES)}"
     if not source.is_file():
-        raise FileNotFoundError(
-            f"no model file {str(path)!r}: expected a file that exists, {meaning}"
-        )
+        held = f"no model file {str(path)!r}"
+        raise FileNotFoundError(f"{held}: expected a file that exists, {meaning}")
     if (suffix := source.suffix.lower()) not in SUFFIXES:
         given = {"layout": layout, "names": names, "units": units}
         more = "".join(f", {name}={x!r}" for name, x in given.items() if x is not None)

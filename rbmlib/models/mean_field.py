@@ -74,8 +74,7 @@ def reference(rbm: RBM) -> np.ndarray:
 
 def singular_vectors(gram: np.ndarray, n: int) -> np.ndarray:
     """Return the n leading right singular vectors (n, n_hidden) of W, given W'W."""
-    n_hidden = len(gram)
-    return eigh(gram, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
+    return eigh(gram, subset_by_index=(len(gram) - n, len(gram) - 1))[1].T
 
 
 def starts(rbm: RBM) -> np.ndarray:

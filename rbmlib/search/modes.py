@@ -107,8 +107,7 @@ def hunting_starts(rbm, data=None, rng=None):
     for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):
         n, units = len(weights), heaviest(weights.T)[: n_held(weights.T)]
         pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)  # favoured by a unit of the other layer
-        rows += [pattern, 1 - pattern]
-        rows += [(rng.random((N_RANDOM, n)) < 0.5).astype(float)]
+        rows += [pattern, 1 - pattern, (rng.random((N_RANDOM, n)) < 0.5).astype(float)]
         rows += [(rng.random((N_RANDOM, n)) < rng.random((N_RANDOM, 1))).astype(float)]
     if data is not None:
         data = np.asarray(data)

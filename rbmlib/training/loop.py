@@ -124,11 +124,10 @@ class Learner:
     def step(self, rate: float, gradients) -> None:
         """Make a step with momentum, as the compiled step (`_kernels.learning`) does."""
         kept = np.float32(self.settings["momentum"])
-        all_of_them = zip(self.parameters, self.averages, gradients, strict=True)
-        for parameter, speed, gradient in all_of_them:
+        for p, speed, gradient in zip(self.parameters, self.averages, gradients, strict=True):
             speed *= kept
             speed += np.float32(rate) * gradient
-            parameter += speed
+            p += speed
 
     def check_finite(self, *arrays, largest: float = FINITE) -> None:
         if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
