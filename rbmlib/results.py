@@ -249,8 +249,7 @@ def value(group) -> tuple[float, float]:
         return float(group.mean()), float(group.std(ddof=1) / np.sqrt(group.size))
     mean = group.mean(axis=0)
     influences = group[:, 1] / mean[1] - group[:, 0] / mean[0]
-    error = influences.std(ddof=1) / np.sqrt(len(group))
-    return float(np.log(mean[1] / mean[0])), float(error)
+    return float(np.log(mean[1] / mean[0])), value(influences)[1]
 
 
 def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Check:
