@@ -163,8 +163,7 @@ def _in_bits(rbm, data):
 
 def _is_small(rbm, budget: float) -> bool:
     """Return whether the sums over the states of all parts fit into the budget."""
-    models = parts(rbm).models
-    sizes = [(fewest_states(model), max(model.weights.shape)) for model in models]
+    sizes = [(fewest_states(model), max(model.weights.shape)) for model in parts(rbm).models]
     if any(n_states > 2**MOST_EXACT_UNITS for n_states, _ in sizes):
         return False
     seconds = sum(n_states * (STATE + OF_UNIT * others) for n_states, others in sizes)

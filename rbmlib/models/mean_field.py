@@ -94,5 +94,4 @@ def starts(rbm: RBM) -> np.ndarray:
         (right > 0).astype(float), one_on, few, np.abs(few - reference(rbm)),
         rbm.hidden_mean(np.concatenate([halves, 0.5 + 0.5 * np.sign(right @ rbm.weights.T)])),
     ])  # fmt: skip
-    visible = rbm.visible_mean(hidden)
-    return np.concatenate([hidden, 1 - hidden, rbm.hidden_mean(1 - visible)])
+    return np.concatenate([hidden, 1 - hidden, rbm.hidden_mean(1 - rbm.visible_mean(hidden))])

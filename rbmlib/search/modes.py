@@ -100,8 +100,7 @@ def hunting_starts(rbm, data=None, rng=None):
     """Return the visible means (n, n_visible) from which to start."""
     rng, single = checks.generator(rng), in_single(rbm)
     hidden = [starts(rbm), _held(rbm.weights.T)]
-    n_vectors = min(N_DIRECTIONS, *rbm.weights.shape)
-    right = singular_vectors(rbm.weights.T @ rbm.weights, n_vectors)
+    right = singular_vectors(rbm.weights.T @ rbm.weights, min(N_DIRECTIONS, *rbm.weights.shape))
     left = 0.5 + 0.5 * np.sign(right @ rbm.weights.T)
     visible = [_held(rbm.weights), left, 1 - left]
     for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):

@@ -158,8 +158,7 @@ class LogZTracker:
     @property
     def std_error(self) -> float:
         self._sampled()
-        lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
-        return float(np.hypot(self.noise, lag))
+        return float(np.hypot(self.noise, (1 - self.gain) * np.sqrt(max(self._squares, 0.0))))
 
     def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Anneal to the first model; a share r_k of the chains stops at beta_k.
