@@ -67,7 +67,7 @@ class TemperedSample:
     temperature: np.ndarray
     delta: np.ndarray
     visited: np.ndarray
-    mixed: np.ndarray | Any
+    mixed: np.ndarray | None
     round_trips: np.ndarray
     origin: np.ndarray
     states: np.ndarray
@@ -104,6 +104,7 @@ class TemperedSample:
 
     def occupation(self) -> np.ndarray:
         """Return the Rao-Blackwellised c_k (eq. 9), (n_blocks, n_chains, K)."""
+        assert self.mixed is not None
         return self.mixed[:, :, 0] / self.block_sweeps[:, None, None]
 
     def of_chains(self, chains) -> TemperedSample:
