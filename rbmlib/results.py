@@ -187,12 +187,11 @@ def of_chains(
         *mixing(sample, len(blocks) * blocks if ends is None else ends),
         *some_spread(error, one_slope(sample.visited)),
     ]
-    about = {"n_temperatures": sample.betas.size - 1}
     return finished(
         method, log_z, math.hypot(error, error_of_rule), checks, n, n_chains=n,
         n_sweeps=sample.n_sweeps, seconds=sample.seconds, betas=sample.betas, states=sample,
         log_z_path=log_z_path, log_weights=log_z + chains,
-        settings=sample.settings | about | (settings or {}),
+        settings=sample.settings | {"n_temperatures": sample.betas.size - 1} | (settings or {}),
         details={"round_trips": float(sample.round_trips.mean())} | (details or {}), **more,
     )  # fmt: skip
 
