@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -142,8 +141,7 @@ class Estimate:
         told = [c for c in self.checks if not c.passed and c.contradicts >= contradicted]
         if failed and told:
             return "; ".join(map(str, told))
-        n = len(self.checks)
-        passed = "all checks passed; nothing verifies the value" if n else "not checked"
+        passed = "all checks passed; nothing verifies the value" if self.checks else "not checked"
         return self.details.get("reason", passed)
 
     def __str__(self) -> str:
@@ -201,10 +199,8 @@ class Estimate:
         if not self.converged:
             rows["what to do"] = self.details.get("remedy", OTHERWISE)
         left = "style='text-align:left'"
-        body = "".join(
-            f"<tr><th {left}>{html.escape(name)}</th><td {left}>{html.escape(text)}</td></tr>"
-            for name, text in rows.items()
-        )
+        row = f"<tr><th {left}>%s</th><td {left}>%s</td></tr>"
+        body = "".join(row % (html.escape(name), html.escape(text)) for name, text in rows.items())
         return f"<table><caption>{html.escape(self.method)}</caption>{body}</table>"
 
     def plot(self):
@@ -272,15 +268,25 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
     """Return the sum of independent estimates, each multiplied by its factor.
 
     Standard errors and the distances to the ends of the intervals add in quadrature. The verdict is
-    the weakest verdict of the terms.
+    the weakest verdict of the terms. Raises a ValueError if two terms used the same random numbers.
     """
-    _refuse_dependent([x for x, _ in terms])
+    seen: dict[int, str] = {}  # methods by the seeds of their random numbers
+    for x, _ in terms:
+        for seed in set(_streams(x.settings)):
+            if seed in seen:
+                raise ValueError(
+                    f"{seen[seed]} and {x.method} were drawn with the same random numbers "
+                    f"(stream_seed {seed}), so that their errors are not independent: expected "
+                    "runs with different rng"
+                )
+            seen[seed] = x.method
     value = sum(factor * x.log_z for x, factor in terms)
     below, above = (
         math.hypot(*(f * abs(x.log_z - x.interval[end ^ (f < 0)]) for x, f in terms if f))
         for end in (0, 1)
     )
     every = [c._replace(name=f"{x.method}: {c.name}") for x, _ in terms for c in x.checks]
+    reason = ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms)
     return Estimate(
         f" {sign} ".join(x.method for x, _ in terms),
         value,
@@ -289,25 +295,8 @@ def combined(sign: str, *terms: tuple[Estimate, float]) -> Estimate:
         seconds=sum(x.seconds for x, _ in terms),
         verdict=min((x.verdict for x, factor in terms if factor), key=VERDICTS.index),
         settings={"terms": [x.settings for x, _ in terms]},
-        details={
-            "checks": every,
-            "reason": ", ".join(f"{x.method} is {x.verdict}" for x, _ in terms),
-        },
+        details={"checks": every, "reason": reason},
     )
-
-
-def _refuse_dependent(estimates: Sequence[Estimate]) -> None:
-    """Raise a ValueError if two estimates used the same random numbers."""
-    seen: dict[int, str] = {}
-    for estimate in estimates:
-        for seed in set(_streams(estimate.settings)):
-            if seed in seen:
-                raise ValueError(
-                    f"{seen[seed]} and {estimate.method} were drawn with the same random numbers "
-                    f"(stream_seed {seed}), so that their errors are not independent: expected "
-                    "runs with different rng"
-                )
-            seen[seed] = estimate.method
 
 
 def _streams(settings: dict):

@@ -71,8 +71,7 @@ def by_rows(function, states, width: int) -> np.ndarray:
     size = rows_at_once(len(states), width)
     if size == len(states):
         return function(states)
-    parts = range(0, len(states), size)
-    return np.concatenate([function(states[first : first + size]) for first in parts])
+    return np.concatenate([function(states[i : i + size]) for i in range(0, len(states), size)])
 
 
 class ChainStream:

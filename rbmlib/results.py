@@ -144,7 +144,10 @@ def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **mo
     few = f"Use {2 * FEWEST_EFFECTIVE} chains or more"
     found = enough("effective sample size", s.ess, n)
     if s.std_error < NO_SPREAD:
-        found = Check("all chains have the same weight", is_constant(path, final))
+        drawn = path.sample_base(len(final), ChainStream(None, len(final), seed=0))
+        gains = [path.log_density(v, np.array([0.0, 1.0])) @ [-1.0, 1.0] for v in (drawn, final)]
+        constant = bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
+        found = Check("all chains have the same weight", constant)
         s = s if found.passed else s._replace(std_error=math.nan)
     low, high = log_mean_interval(s, n)
     return finished(
@@ -154,13 +157,6 @@ def of_weights(method: str, log_weights, path, final, checks=(), *, sign=1, **mo
         mean_std_error=float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else math.nan,
         remedy=MORE_STEPS if n >= 2 * FEWEST_EFFECTIVE else few, **more,
     )  # fmt: skip
-
-
-def is_constant(path, final) -> bool:
-    """Return whether base and target differ by a constant, so that all weights are exact."""
-    drawn = path.sample_base(len(final), ChainStream(None, len(final), seed=0))
-    gains = [path.log_density(v, np.array([0.0, 1.0])) @ [-1.0, 1.0] for v in (drawn, final)]
-    return bool(np.ptp(gains) <= NO_SPREAD * (1 + np.abs(gains).max()))
 
 
 # from deviations of chains ------------------------------------------------------------------
@@ -191,12 +187,11 @@ def of_chains(
         *mixing(sample, len(blocks) * blocks if ends is None else ends),
         *some_spread(error, one_slope(sample.visited)),
     ]
-    about = {"n_temperatures": sample.betas.size - 1}
     return finished(
         method, log_z, math.hypot(error, error_of_rule), checks, n, n_chains=n,
         n_sweeps=sample.n_sweeps, seconds=sample.seconds, betas=sample.betas, states=sample,
         log_z_path=log_z_path, log_weights=log_z + chains,
-        settings=sample.settings | about | (settings or {}),
+        settings=sample.settings | {"n_temperatures": sample.betas.size - 1} | (settings or {}),
         details={"round_trips": float(sample.round_trips.mean())} | (details or {}), **more,
     )  # fmt: skip
 
@@ -253,8 +248,7 @@ def value(group) -> tuple[float, float]:
         return float(group.mean()), float(group.std(ddof=1) / np.sqrt(group.size))
     mean = group.mean(axis=0)
     influences = group[:, 1] / mean[1] - group[:, 0] / mean[0]
-    error = influences.std(ddof=1) / np.sqrt(len(group))
-    return float(np.log(mean[1] / mean[0])), float(error)
+    return float(np.log(mean[1] / mean[0])), value(influences)[1]
 
 
 def agreement(name: str, one, two=(0.0, 0.0), limit: float | None = None) -> Check:

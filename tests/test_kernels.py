@@ -142,7 +142,7 @@ def test_both_ways_to_a_field_are_exact(shape, density, largest):
     v = (rng.random((11, shape[0])) < density).astype(np.float32)
     v[0] = 1
     weights, states = groups.blocks(q.astype(np.float32)), states_of(v)
-    groups.list_rows(states.words, shape[0], *states[1:4])
+    groups.list_rows(states, shape[0])
     wanted = v.astype(np.int64) @ q
     for sparse in (True, False):
         np.testing.assert_array_equal(fields_of(states, weights, sparse)[:, : shape[1]], wanted)

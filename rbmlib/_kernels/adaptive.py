@@ -130,15 +130,6 @@ class Rule(NamedTuple):
     mixed: bool  # the update uses probabilities of betas instead of the beta drawn
 
 
-class Adapting(NamedTuple):
-    """Settings and estimates of a run whose draws of beta use and adjust the estimates."""
-
-    shifts: np.ndarray  # (K,): added to the log-probabilities of betas
-    gains: np.ndarray  # (n_groups, n_sweeps)
-    rule: Rule
-    adjusted: Adjusted
-
-
 @njit
 def jump_anywhere(delta, u, ladder, mixed):
     """Draw the index of beta given the state, and add to the sums for the update."""
@@ -188,42 +179,33 @@ def jump_to_neighbour(old, delta, side, u, ladder, mixed):
 
 
 @njit
-def move(chain, group, delta, key, ladder, adapting):
-    """Draw the beta of a chain, and count visits and passages."""
-    rule, adjusted = adapting.rule, adapting.adjusted
-    u = uniform(0, key)
-    if rule.local:
-        side = uniform(1, key)
-        k = jump_to_neighbour(ladder.index[chain], delta, side, u, ladder, rule.mixed)
-    else:
-        k = jump_anywhere(delta, u, ladder, rule.mixed)
-    ladder.index[chain] = k
-    adjusted.visits[group, k] += 1
-    note_end(chain, k, ladder.betas.size, adjusted.passages, adjusted.last_end)
-
-
-@njit
-def adjust(group, sweep, n_chains, ladder, adapting):
-    """Add min(gain, prior) sums / (n_chains prior) to log_z, set its base to 0, and reset sums."""
-    log_z, gain = adapting.adjusted.log_z[group], adapting.gains[group, sweep]
-    prior, sums = adapting.rule.prior, ladder.sums
-    for k in range(log_z.size):
-        log_z[k] += min(gain / prior[k], 1.0) * sums[k] / n_chains
-        sums[k] = 0.0
-    base = log_z[0]
-    for k in range(log_z.size):
-        log_z[k] -= base
-
-
-@njit
 def adapt_groups(sweep, deltas, ladder, adapting, draw, run):
-    """Draw the beta of every chain from the estimates of its group, then adjust the estimates."""
-    n_groups, log_prior = adapting.gains.shape[0], adapting.rule.log_prior
-    size, log_z = deltas.size // n_groups, adapting.adjusted.log_z
-    for group in range(n_groups):
-        for k in range(log_prior.size):  # log-probabilities of betas given Delta = 0
-            ladder.offsets[k] = log_prior[k] - log_z[group, k] + adapting.shifts[k]
+    """Draw the beta of every chain from the estimates of its group, then adjust the estimates.
+
+    This adds min(gain, prior) sums / (n_chains prior) to log_z, whose base is then set to 0.
+    ``adapting`` holds shifts (K,) of the log-probabilities of betas, gains (n_groups, n_sweeps),
+    `Rule` and `Adjusted`.
+    """
+    shifts, gains, rule, adjusted = adapting
+    size, index, sums = deltas.size // len(gains), ladder.index, ladder.sums
+    for group in range(len(gains)):
+        log_z, gain = adjusted.log_z[group], gains[group, sweep]
+        for k in range(log_z.size):  # log-probabilities of betas given Delta = 0
+            ladder.offsets[k] = rule.log_prior[k] - log_z[k] + shifts[k]
         for chain in range(group * size, (group + 1) * size):
             key = draw_key(run.seed, run.first_chain + chain, draw)
-            move(chain, group, deltas[chain], key, ladder, adapting)
-        adjust(group, sweep, size, ladder, adapting)
+            delta, u = deltas[chain], uniform(0, key)
+            if rule.local:
+                side = uniform(1, key)
+                new = jump_to_neighbour(index[chain], delta, side, u, ladder, rule.mixed)
+            else:
+                new = jump_anywhere(delta, u, ladder, rule.mixed)
+            index[chain] = new
+            adjusted.visits[group, new] += 1
+            note_end(chain, new, log_z.size, adjusted.passages, adjusted.last_end)
+        for k in range(log_z.size):
+            log_z[k] += min(gain / rule.prior[k], 1.0) * sums[k] / size
+            sums[k] = 0.0
+        base = log_z[0]
+        for k in range(log_z.size):
+            log_z[k] -= base

@@ -94,15 +94,6 @@ def grid(delta, spread: float) -> Grid:
     return Grid(nodes.ravel(), weights.ravel(), position, rank)
 
 
-def interpolate(values, points: Grid) -> np.ndarray:
-    """Return a function at the samples from its ``values`` at the nodes."""
-    if not points.rank.size:
-        return values
-    out = np.empty(points.rank.size)
-    _interpolate(points.position, points.rank, values.reshape(-1, N_NODES), out)
-    return out
-
-
 @njit
 def _basis(position, out):
     """Fill ``out`` with the Lagrange polynomials of a cell at a position in [0, 1]."""
@@ -129,13 +120,16 @@ def _spread(position, rank, weights):
 
 
 @njit
-def _interpolate(position, rank, values, out):
-    basis = np.empty(N_NODES)
-    for n in range(rank.size):
-        _basis(position[n], basis)
-        out[n] = 0.0
+def interpolate(values, points):
+    """Return a function at the samples from its ``values`` at the nodes of a `Grid`."""
+    if not points.rank.size:
+        return values
+    out, basis = np.zeros(points.rank.size), np.empty(N_NODES)
+    for n in range(out.size):
+        _basis(points.position[n], basis)
         for j in range(N_NODES):
-            out[n] += basis[j] * values[rank[n], j]
+            out[n] += basis[j] * values[N_NODES * points.rank[n] + j]
+    return out
 
 
 @njit

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from . import groups, narrow, tempering, threads, wide
-from .adaptive import Adapting, Adjusted
+from .adaptive import Adjusted
 from .elementwise import Schedule, increment_rules
-from .layers import FixedPoint, Model, layer, quantise, run_of
-from .tempering import Tally, Tempering
+from .layers import FixedPoint, Model, Run, layer, quantise
+from .tempering import Tally
 
 GROUP = 32  # chains; a chunk consists of whole groups if there are enough chains
 
@@ -61,7 +61,8 @@ def in_parts(loop, parts, n_steps, stream, n_threads, on_progress):
 
     def block(chunk, start, stop):
         part = parts[chunk]
-        loop(part, run_of(stream, part.start, start, stop))
+        first = stream.first_chain + part.start
+        loop(part, Run(np.uint64(stream.seed), first, stream.draw, start, stop))
 
     threads.run_blocks(block, len(parts), n_steps, n_threads, on_progress)
 
@@ -104,40 +105,40 @@ def sweep(f: Family, v, betas, slopes, n_sweeps, stream, n_threads=None, on_prog
 
 
 def temper(
-    f: Family, v, index, betas, given: Tempering, n_sweeps, stream, n_threads=None,
-    on_progress=None,
-) -> None:  # fmt: skip
+    f: Family, v, index, betas, given, n_sweeps, stream, n_threads=None, on_progress=None
+) -> None:
     """Make sweeps, each followed by a draw of beta given (v, h).
 
-    Chain c is at ``betas[index[c]]``. The arrays of ``given`` are changed in place.
+    Chain c is at ``betas[index[c]]``. ``given`` is the argument of `tempering.draw_betas`, whose
+    arrays are changed in place.
     """
     slopes, (offsets, kept, tally) = np.empty(len(v)), given
 
     def loop(part, run):
         sums = Tally(*(total[part] for total in tally))
-        own = Tempering(offsets, kept._replace(first=part.start), sums)
+        own = offsets, kept._replace(first=part.start), sums
         tempering.temper(v[part], index[part], betas, slopes[part], own, None, f.model, run)
 
     in_parts(loop, _parts(len(v), n_threads), n_sweeps, stream, n_threads, on_progress)
 
 
 def adapt(
-    f: Family, v, index, betas, given: Adapting, n_sweeps, stream, n_threads=None, on_progress=None
+    f: Family, v, index, betas, given, n_sweeps, stream, n_threads=None, on_progress=None
 ) -> None:
     """Like `temper`, but each group of chains adjusts its estimates of log Z after every sweep.
 
-    The gains (n_groups, n_sweeps) have a row for each group; all groups have the same size.
+    ``given`` is the argument of `adaptive.adapt_groups`; all groups have the same size.
     """
-    n_groups, slopes = len(given.gains), np.empty(len(v))
+    shifts, gains, rule, (log_z, visits, passages, last_end) = given
+    n_groups, slopes = len(gains), np.empty(len(v))
     size = len(v) // n_groups
     share = -(-n_groups // threads.resolve(n_threads))
     parts = threads.chunks(len(v), size * max(1, min(threads.CHUNK // size, share)))
 
     def loop(part, run):
         some = slice(part.start // size, part.stop // size)
-        log_z, visits, passages, last_end = given.adjusted
         adjusted = Adjusted(log_z[some], visits[some], passages[part], last_end[part])
-        own = given._replace(gains=given.gains[some], adjusted=adjusted)
+        own = shifts, gains[some], rule, adjusted
         tempering.temper(v[part], index[part], betas, slopes[part], None, own, f.model, run)
 
     in_parts(loop, parts, n_sweeps, stream, n_threads, on_progress)

@@ -173,11 +173,6 @@ class Run(NamedTuple):
     stop: int
 
 
-def run_of(stream, first: int, start: int, stop: int) -> Run:
-    """Return the run of the chains of a `rbmlib.numerics.ChainStream` from ``first`` on."""
-    return Run(np.uint64(stream.seed), stream.first_chain + first, stream.draw, start, stop)
-
-
 def layer(scale, slope, offset) -> Layer:
     """Make a layer from vectors of slopes and offsets."""
     n_units = np.size(slope)

@@ -215,22 +215,6 @@ def _list_rows(batch, chains, phases):
 
 
 @njit
-def _add_counts(counts, sums):
-    """Fill the last third of the rows with sums of both phases, and add up all rows."""
-    n_rows = counts.shape[0] // 3
-    for row in range(n_rows):
-        for j in range(sums.size):
-            both = counts[row, j] + counts[n_rows + row, j]
-            counts[2 * n_rows + row, j] = both
-            sums[j] += both
-
-
-@njit
-def _list(states, n_units):
-    list_rows(states.words, n_units, states.listed, states.counts, states.inverted)
-
-
-@njit
 def both_phases(batch, chains, integers, parameters, run):
     """Move the chains by the sweeps of run, in place, and return the phases of an update."""
     n_rows, n_hidden = batch.shape[0], parameters.hidden_bias.size
@@ -245,8 +229,8 @@ def both_phases(batch, chains, integers, parameters, run):
     data, group = states_of(batch, n_visible), group_of(chains, n_visible, n_hidden)
     v, h = group.visible, group.hidden
     group.betas[:] = f32(1)
-    _list(data, n_visible)
-    _list(v, n_visible)
+    list_rows(data, n_visible)
+    list_rows(v, n_visible)
     start_at_batch = run.start < run.stop and np.array_equal(batch, chains)
     set_keys(run, run.first_draw + 2 * run.start, group)
     _hidden_counts(integers.up, data, hidden, group, 0, f32(1), phases.counts, start_at_batch)
@@ -254,12 +238,17 @@ def both_phases(batch, chains, integers, parameters, run):
         draw = run.first_draw + 2 * k
         if k > run.start or not start_at_batch:
             draw_layer(integers.up, v, True, None, hidden, group, h, draw, run)
-        _list(h, n_hidden)
+        list_rows(h, n_hidden)
         draw_layer(integers.down, h, True, None, visible, group, v, draw + 1, run)
-        _list(v, n_visible)
+        list_rows(v, n_visible)
     _hidden_counts(integers.up, v, hidden, group, n_rows, f32(-1), phases.counts, False)
     _list_rows(batch, chains, phases)
-    _add_counts(phases.counts, phases.hidden)
+    counts, sums = phases.counts, phases.hidden
+    for row in range(n_rows):
+        for j in range(width):
+            both = counts[row, j] + counts[n_rows + row, j]
+            counts[2 * n_rows + row, j] = both
+            sums[j] += both
     return phases
 
 

@@ -157,16 +157,6 @@ def anneal(v, log_weights, kept, schedule, model, run):
 
 
 @njit
-def slopes_of(state, slope, n_units):
-    """Return the sum of the slopes of the hidden units that are 1, added in order."""
-    total = 0.0
-    for unit in range(n_units):
-        if (state >> unit) & 1:
-            total += np.float64(slope[unit])
-    return total
-
-
-@njit
 def sweep(chains, slopes, model, draw, run):
     """Make a sweep of every chain at its beta, and fill ``slopes`` unless it is empty."""
     up, tables, _, hidden, visible = model
@@ -178,7 +168,10 @@ def sweep(chains, slopes, model, draw, run):
         state, _ = draw_hidden(x, hidden, beta, None, key)
         key = draw_key(run.seed, run.first_chain + c, draw + 1)
         if slopes.size:
-            slopes[c] = slopes_of(state, hidden.slope, hidden.n_units)
+            slopes[c] = 0.0
+            for unit in range(hidden.n_units):
+                if (state >> unit) & 1:
+                    slopes[c] += np.float64(hidden.slope[unit])
             slopes[c] += draw_visible(state, tables, visible, beta, True, key, units, bits)
         else:
             draw_visible(state, tables, visible, beta, None, key, units, bits)

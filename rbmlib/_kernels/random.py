@@ -30,22 +30,17 @@ def draw_key(seed, chain, draw):
 
 
 @inline
-def high(key):
-    return u32(key >> u64(32))
+def uniform(unit, key):
+    """Return a uniform number in (0, 1), float64, from 31 random bits of a unit.
 
-
-@inline
-def low(key):
-    return u32(key & u64(0xFFFFFFFF))
-
-
-@inline
-def bits31(unit, k0, k1):
-    """Return 31 random bits of a unit. The casts keep products in 32 bits, which numba widens."""
+    The casts keep products in 32 bits, which numba widens.
+    """
+    k0, k1 = u32(key >> u64(32)), u32(key & u64(0xFFFFFFFF))
     x = u32(u32(unit) * u32(0x9E3779B9)) ^ k0
     x = u32(u32(x ^ u32(x >> u32(16))) * u32(0x7FEB352D))
     x = u32(u32(u32(x ^ u32(x >> u32(15))) ^ k1) * u32(0x846CA68B))
-    return u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
+    x = u32(u32(x ^ u32(x >> u32(16))) >> u32(1))
+    return (np.float64(x) + 0.5) / 2147483648.0
 
 
 # The first round, x ^ (x >> 16) for x = unit ^ key, may be applied to unit and key separately,
@@ -55,8 +50,8 @@ def bits31(unit, k0, k1):
 @inline
 def mixed_keys(key):
     """Return both halves of a key for `bits31_lanes`."""
-    k0 = high(key)
-    return u32(k0 ^ u32(k0 >> u32(16))), low(key)
+    k0 = u32(key >> u64(32))
+    return u32(k0 ^ u32(k0 >> u32(16))), u32(key & u64(0xFFFFFFFF))
 
 
 @inline
@@ -68,16 +63,10 @@ def mixed_units(first_unit):
 
 @inline
 def bits31_lanes(units, k0, k1):
-    """Return `bits31` of sixteen units as lanes."""
+    """Return the bits of `uniform` for sixteen units as lanes."""
     x = (units ^ k0) * u32(0x7FEB352D)
     x = ((x ^ (x >> u32(15))) ^ k1) * u32(0x846CA68B)
     return (x ^ (x >> u32(16))) >> u32(1)
-
-
-@inline
-def uniform(unit, key):
-    """Return a uniform number in (0, 1), float64."""
-    return (np.float64(bits31(unit, high(key), low(key))) + 0.5) / 2147483648.0
 
 
 @njit

@@ -38,13 +38,8 @@ integers = _Vector("integers x 16", _I32)
 shorts = _Vector("short integers x 8", _I16, LANES // 2)
 row = _Vector("short integers x 32", _I16, 2 * LANES)
 mask = _Vector("mask x 16", _I1)
-_OF_ELEMENT = {
-    types.float32: floats,
-    types.int32: integers,
-    types.uint32: integers,
-    types.int16: shorts,
-    types.uint16: shorts,
-}
+_OF_ELEMENT = {types.float32: floats, types.int32: integers, types.uint32: integers}
+_OF_ELEMENT |= {types.int16: shorts, types.uint16: shorts}
 
 
 @register_model(_Vector)

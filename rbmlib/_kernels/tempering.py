@@ -39,47 +39,34 @@ class Kept(NamedTuple):
     first: int = 0  # column of the first chain of a chunk
 
 
-class Tempering(NamedTuple):
-    """Records of a run that draws beta k with probability ~ exp(beta_k Delta + offsets[k])."""
-
-    offsets: np.ndarray
-    kept: Kept
-    tally: Tally
-
-
-@njit
-def draw_beta(chain, delta, key, betas, offsets, memory, tally):
-    """Draw the index of beta given the state of a chain, and add to the tally."""
-    p = memory.p
-    total = weigh(delta, betas, offsets, memory)
-    u = uniform(0, key)
-    new = search(p, memory.parts, u * total)
-    share, sums, visited = 1.0 / total, tally.mixed[chain], tally.visited[chain]
-    for k in range(betas.size):
-        q = p[k] * share
-        sums[0, k] += q
-        sums[1, k] += q * delta
-        sums[2, k] += q * delta * delta
-    visited[0, new] += 1.0
-    visited[1, new] += delta
-    visited[2, new] += delta * delta
-    note_end(chain, new, betas.size, tally.passages, tally.last_end)
-    return new
-
-
 @njit
 def draw_betas(sweep, deltas, ladder, tempering, draw, run):
-    """Draw the beta of every chain, and update the tally and the records."""
-    (offsets, kept, tally), memory, index = tempering, ladder.memory, ladder.index
+    """Draw the beta of every chain, and update the tally and the records.
+
+    ``tempering`` holds offsets (K,), `Kept` and `Tally`; the probability of beta_k is
+    ~ exp(beta_k Delta + offsets[k]).
+    """
+    (offsets, kept, tally), betas, (p, parts) = tempering, ladder.betas, ladder.memory
     passed = sweep + kept.phase + 1
     row = passed // kept.every - 1
     for chain in range(deltas.size):
-        key = draw_key(run.seed, run.first_chain + chain, draw)
-        delta = deltas[chain]
-        index[chain] = draw_beta(chain, delta, key, ladder.betas, offsets, memory, tally)
+        delta, u = deltas[chain], uniform(0, draw_key(run.seed, run.first_chain + chain, draw))
+        total = weigh(delta, betas, offsets, ladder.memory)
+        new = search(p, parts, u * total)
+        share, sums, visited = 1.0 / total, tally.mixed[chain], tally.visited[chain]
+        for k in range(betas.size):
+            q = p[k] * share
+            sums[0, k] += q
+            sums[1, k] += q * delta
+            sums[2, k] += q * delta * delta
+        visited[0, new] += 1.0
+        visited[1, new] += delta
+        visited[2, new] += delta * delta
+        note_end(chain, new, betas.size, tally.passages, tally.last_end)
+        ladder.index[chain] = new
         if passed % kept.every == 0:
             kept.delta[row, kept.first + chain] = delta
-            kept.index[row, kept.first + chain] = index[chain]
+            kept.index[row, kept.first + chain] = new
 
 
 # the loops -----------------------------------------------------------------------------------

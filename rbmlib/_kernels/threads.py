@@ -74,12 +74,11 @@ def run_blocks(run_chunk, n_chunks: int, n_steps: int, n_threads: int | None, on
             done = stop
 
 
-def run_all(task, n_tasks: int, n_threads: int | None = None, on_progress=None) -> list:
+def run_all(task, n_tasks: int, n_threads: int | None = None, on_progress=lambda n: None) -> list:
     """Return ``[task(0), task(1), ...]``, computed on ``n_threads`` threads."""
     results = []
     with ThreadPoolExecutor(resolve(n_threads)) as pool:
         for result in pool.map(task, range(n_tasks)):
             results.append(result)
-            if on_progress is not None:
-                on_progress(1)
+            on_progress(1)
     return results

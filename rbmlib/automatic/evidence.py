@@ -35,8 +35,8 @@ class Evidence(NamedTuple):
     backward: Estimate
     joint: Joint
     bound: float
-    summed: Summed | None = None
-    second: Summed | None = None  # the same sum, with chains from the second base
+    summed: Summed | Any = None
+    second: Summed | Any = None  # the same sum, with chains from the second base
     sure: float = 0.0  # share of Z in modes beyond what the chains found there
     tail: float = 0.0  # share of Z that modes without a pilot may hold
     n_missed: int = 0  # modes with their own chains
@@ -53,7 +53,7 @@ class Evidence(NamedTuple):
         return not NEARLY <= self.second.share < HELD  # in this range, it just falls short
 
     @property
-    def best(self) -> Summed | Any:
+    def best(self) -> Summed:
         """The sum, by the second base if its chains surely find more outside the sum."""
         more = self.second is not None and self.other.converged
         return self.second if more and apart(self.second, self.summed) > Z95 else self.summed
@@ -65,7 +65,7 @@ class Evidence(NamedTuple):
         Otherwise it is the joint estimate, which does not need even weights, or the forward
         estimate if an ESS is below 10.
         """
-        if self.summed is not None and self.held:
+        if self.held:
             return self.best.log_z
         some = min(self.forward.ess, self.backward.ess) >= FEWEST_EFFECTIVE
         return self.joint.log_z if some else self.forward.log_z
@@ -96,17 +96,15 @@ class Evidence(NamedTuple):
         if failed:  # chains cannot contradict a lower bound
             contradicted = any(c.contradicts for c in failed) and not self.is_bound
             return "contradicted" if contradicted else "inconclusive"
-        if self.summed is not None and self.held:
-            if not self.summed.error:  # over all states
-                return "exact"
-            agrees = self.second is not None and self.second.surely_holds_z
-            return "verified" if agrees and not self.one_base else "consistent"
-        return "consistent"
+        if self.held and not self.summed.error:  # over all states
+            return "exact"
+        agrees = self.held and self.second is not None and self.second.surely_holds_z
+        return "verified" if agrees and not self.one_base else "consistent"
 
     def checks(self) -> list[Check]:
         """Return the checks of the runs, or of the sum over states."""
-        if self.summed is None or not self.held:
-            return [*self._of_runs(), *self._of_bounds()]
+        if not self.held:
+            return self._of_runs()
         what = f"a sum over {self.summed.n_states:,} states holds"
         held = Check(what, True, self.best.share, unit="of this value")
         if not self.summed.error:  # over all states: runs lie above by chance only
@@ -121,7 +119,7 @@ class Evidence(NamedTuple):
         # own paths
         below = second > -DISAGREEMENT or not other.converged or self.n_missed > 0
         two = f"two {'schedules' if self.one_base else 'bases'} (ESS of the second {other.ess:.0f})"
-        return [
+        checks = [
             _even("effective sample size", forward),
             _even("effective sample size of the reverse run", backward),
             Check("forward and reverse runs differ by", abs(reverse) < DISAGREEMENT, reverse,
@@ -129,18 +127,12 @@ class Evidence(NamedTuple):
             Check(f"{two} differ by", second < DISAGREEMENT and below, second, DISAGREEMENT,
                   "s.e.", contradicts=other.converged and second > 0),
         ]  # fmt: skip
-
-    def _of_bounds(self) -> list[Check]:
-        checks = []
         if self.summed is not None:
             known = self.summed.share * self.summed.lost
-            name = "states that the chains miss hold"
-            checks.append(Check(name, known < MISSING, known, MISSING, "of Z", contradicts=True))
+            checks.append(_missing("states that the chains miss hold", known, True))
         if self.sought:
-            name = "modes that the runs missed hold"
-            contradicts = self.sure >= MISSING
-            seen = self.unseen < MISSING
-            checks.append(Check(name, seen, self.unseen, MISSING, "of Z", contradicts=contradicts))
+            sure = self.sure >= MISSING
+            checks.append(_missing("modes that the runs missed hold", self.unseen, sure))
         if math.isinf(self.bound):  # of a path
             return checks
         name = f"the highest lower bound, {self.bound:.2f}, lies above the value by"
@@ -155,15 +147,13 @@ class Evidence(NamedTuple):
         """Check that the chains from the second base find the sum, and no more."""
         if self.second is None or self.one_base:
             return []
-        passed = self.other.converged and self.second.holds_z
-        outside, lost, ess = 1 - self.second.share, self.second.lost, f"ESS {self.other.ess:.0f}"
-        name = f"chains from a second base cannot confirm the sum, because their {ess} is too low"
-        if self.other.converged:
-            name = (
-                f"chains from a second base ({ess}) {'' if passed else 'do not '}confirm the sum: "
-                f"they find {outside:.1%} of Z outside it and miss {lost:.1%} of it"
-            )
-        return [Check(name, passed)]
+        ess, passed = f"ESS {self.other.ess:.0f}", self.second.holds_z
+        if not self.other.converged:
+            cannot = f"cannot confirm the sum, because their {ess} is too low"
+            return [Check(f"chains from a second base {cannot}", False)]
+        how, outside = "confirm" if passed else "do not confirm", 1 - self.second.share
+        found = f"they find {outside:.1%} of Z outside it and miss {self.second.lost:.1%} of it"
+        return [Check(f"chains from a second base ({ess}) {how} the sum: {found}", passed)]
 
     # how far log Z is left open ---------------------------------------------------------------
 
@@ -185,33 +175,26 @@ class Evidence(NamedTuple):
     def std_error(self) -> float:
         """Error of both directions and missing modes, with the disagreement if a check failed."""
         lacking = math.log1p(self.unseen)
-        if self.passed and self.summed is not None and self.held:
-            return self.best.std_error
-        if self.passed:
-            return math.hypot(self.joint.std_error, lacking)
-        return math.hypot(self.forward.std_error, lacking, self.disagreement)
+        if not self.passed:
+            return math.hypot(self.forward.std_error, lacking, self.disagreement)
+        return self.best.std_error if self.held else math.hypot(self.joint.std_error, lacking)
 
     @property
     def interval(self) -> tuple[float, float]:
         """95% interval of both directions if every check passed, otherwise the bracket.
 
-        The share of Z that may be missing in modes is added above.
+        The share of Z that may be missing in modes is added above. log Z exceeds the lower end of
+        the bracket with 97.5% confidence, even if the runs missed modes: both forward runs are
+        means of weights with expectation Z. By Markov's inequality, each exceeds log Z + log 80
+        with probability 1/80 at most. A lower bound holds always.
         """
         if not self.passed:
-            return self.lower_end, self.upper_end
-        if self.summed is not None and self.held:
+            runs = self.forward.log_z - MARKOV, self.other.log_z - MARKOV
+            return max(self.bound, *runs), self.upper_end
+        if self.held:
             return self.best.interval()
         low, high = skewed_interval(*self.joint, self.forward.std_error)
         return low, high + math.log1p(self.unseen)
-
-    @property
-    def lower_end(self) -> float:
-        """Value that log Z exceeds with 97.5% confidence, even if the runs missed modes.
-
-        Both forward runs are means of weights with expectation Z. By Markov's inequality, each
-        exceeds log Z + log 80 with probability 1/80 at most. A lower bound holds always.
-        """
-        return max(self.bound, self.forward.log_z - MARKOV, self.other.log_z - MARKOV)
 
     @property
     def upper_end(self) -> float:
@@ -268,6 +251,10 @@ def _even(name: str, run: Estimate) -> Check:
     return Check(name, run.converged, run.ess, needed_ess(run.n_chains))
 
 
+def _missing(name: str, share: float, contradicts: bool) -> Check:
+    return Check(name, share < MISSING, share, MISSING, "of Z", contradicts=contradicts)
+
+
 def _above(name: str, gap: float, otherwise: str = "no run lies above the value") -> Check:
     """Check that a lower bound or a run does not lie ``gap`` standard errors above the value."""
     if gap <= 0:
@@ -293,10 +280,8 @@ def reason(last: Evidence) -> str:
     if last.held:
         said.append(str(checks[0]))
     elif last.unseen > WIDE:
-        said.append(
-            f"modes that were found may hold a further {last.unseen:.1%} of Z, which the error bar "
-            "includes"
-        )
+        further = f"a further {last.unseen:.1%} of Z, which the error bar includes"
+        said.append(f"modes that were found may hold {further}")
     if not last.one_base and not last.other.converged:
         said.append(f"the ESS from the second base, {last.other.ess:.0f}, is too low to show a "
                     "mode that the first base lost")  # fmt: skip

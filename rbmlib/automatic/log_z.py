@@ -27,7 +27,7 @@ from ..models.rbm import RBM
 from ..paths.bases import base_rate
 from ..paths.path import Path
 from ..results import Estimate, warn
-from .evidence import Evidence, factor_needed, rounded_up
+from .evidence import Evidence, factor_needed, reason, rounded_up
 from .problem import SLOWER, Problem
 from .rounds import GROWTH, MAX_STEPS, N_CHAINS, rounds
 from .three_runs import three_runs
@@ -163,8 +163,7 @@ def _in_bits(rbm, data):
 
 def _is_small(rbm, budget: float) -> bool:
     """Return whether the sums over the states of all parts fit into the budget."""
-    models = parts(rbm).models
-    sizes = [(fewest_states(model), max(model.weights.shape)) for model in models]
+    sizes = [(fewest_states(model), max(model.weights.shape)) for model in parts(rbm).models]
     if any(n_states > 2**MOST_EXACT_UNITS for n_states, _ in sizes):
         return False
     seconds = sum(n_states * (STATE + OF_UNIT * others) for n_states, others in sizes)
@@ -199,9 +198,8 @@ def _base(target, data):
         meaning = f"(n_samples, {target.n_visible}), one column per visible unit of the model"
         came = f"data has shape {np.shape(data)}"
         raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
-    if isinstance(target.visible, Binary):
-        return base_rate(data)  # rejects other values
-    return base_rate(data, layer=target.visible)
+    layer = None if isinstance(target.visible, Binary) else target.visible
+    return base_rate(data, layer=layer)  # rejects other values
 
 
 def _seed(rng) -> int:
@@ -224,6 +222,5 @@ def _warn_of(last: Evidence, budget: float | None, can_have_data: bool) -> None:
     if last.one_base:
         helps.append("a path from another base")
     remedy = ", or ".join(helps) or "another base: rl.GeometricPath(rbm, base)"
-    failed = "; ".join(str(check) for check in last.checks() if not check.passed)
     bound = ". The value is only a lower bound" if last.is_bound else ""
-    warn(f"log_z: {last.verdict}: {failed}{bound}. Try {remedy}")
+    warn(f"log_z: {last.verdict}: {reason(last)}{bound}. Try {remedy}")

@@ -22,11 +22,10 @@ from ..paths.bases import rounded
 from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..sampling.anneal import annealed
-from ..search.local_masses import CERTAIN, WIDTH, local_path
+from ..search.local_masses import CERTAIN, SURE, WIDTH, local_path
 
 PILOT_CHAINS, PILOT_STEPS, FIRST_CHAINS = 80, 150, 400  # of a mode, and of the first base
 PILOTS, PILOT_WORK, OVERHEAD = (6, 60), 2e10, 2e4  # limits; chains x steps x (weights + overhead)
-SURE = 3.0  # standard errors
 LOST = 0.001  # share of Z from which a mode gets its own path
 EVEN = 1.0  # largest relative variance of the weights of such a path
 FITTED = 0.4  # share of a pilot's chains that fit its component; the others test the fit

@@ -12,7 +12,7 @@ from ..paths.bases import layers_lower_bound, mean_field_bias, mean_field_biases
 from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..sampling.anneal import annealed
-from ..search.local_masses import local_masses, of_real_units
+from ..search.local_masses import N_CHAINS, N_STEPS, local_masses, of_real_units
 from ..search.modes import find_modes, n_held
 from ..search.summed import grown
 from .missed import OVERHEAD, Missed, missed
@@ -69,17 +69,16 @@ class Problem:
         self.of_data, fits = base is not None, [rbm.visible.bias]
         if rbm.visible.values is not None:
             fits = [mean_field_bias(rbm, smoothing=s) for s in (SMOOTHING, BROAD)]
-        first, *rest = fits if base is None else [base, *fits]
-        self.first = GeometricPath(rbm, first)
-        self.one_base = not rest
-        self.second = GeometricPath(rbm, rest[0]) if rest else self.first
+        bases = fits if base is None else [base, *fits]
+        paths = [GeometricPath(rbm, bias) for bias in bases[:2]]
+        self.first, self.second, self.one_base = paths[0], paths[-1], len(paths) == 1
         self.bound = layers_lower_bound(rbm)
         if fewest_states(rbm) < math.inf:
             self.known = grown(rbm, None, np.random.default_rng([self.seed, 0, 1]))
             self.bound = max(self.bound, self.known.log_sum)
         model = self.first.models[-1]
         if of_real_units(model):
-            self.sought, chains = True, 40 * 60  # times steps, as in `local_masses`
+            self.sought, chains = True, N_CHAINS * N_STEPS
             work = chains * (model.weights.size + OVERHEAD)
             n_modes = int(np.clip(LOCAL_WORK / work, *LOCAL))
             masses = local_masses(model, np.random.default_rng([self.seed, 0, 2]), n_modes=n_modes)
@@ -91,8 +90,7 @@ class Problem:
         self.sought = True
         modes, rng = find_modes(rbm, data), np.random.default_rng([self.seed, 0])
         fitted, broad = mean_field_biases(rbm, (SMOOTHING, BROAD))
-        candidates = [fitted] if base is None else [base, fitted]
-        first = first_base(rbm, candidates, modes, rng)
+        first = first_base(rbm, [fitted] if base is None else [base, fitted], modes, rng)
         self.of_data = first is base
         other = fitted if self.of_data else broad  # as without data
         self.first, self.second = GeometricPath(rbm, first), GeometricPath(rbm, other)

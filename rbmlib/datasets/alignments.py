@@ -32,8 +32,7 @@ class Alignment(NamedTuple):
     @property
     def sequences(self) -> list[str]:
         """The sequences as strings."""
-        letters = np.array(list(self.alphabet))
-        return ["".join(row) for row in letters[self.letters]]
+        return ["".join(row) for row in np.array(list(self.alphabet))[self.letters]]
 
     def __repr__(self) -> str:
         n, sites = self.letters.shape
@@ -127,5 +126,4 @@ def load_ww() -> Alignment:
     """
     letters = read_arrays(committed("ww/ww_domain.npz"))["letters"]
     letters.setflags(write=False)
-    names = tuple(f"S{i + 1}" for i in range(len(letters)))
-    return Alignment(names, letters, AMINO_ACIDS)
+    return Alignment(tuple(f"S{i + 1}" for i in range(len(letters))), letters, AMINO_ACIDS)

@@ -46,8 +46,7 @@ def committed(file: str) -> Path:
     path = folder / file
     remedy = f"restore it (in a checkout: git checkout -- data/{file}) or reinstall rbmlib"
     if not path.is_file() and folder.name == INSTALLED:
-        path = _of_checkout(file)
-        remedy = "replace it with the file of the repository"
+        path, remedy = _of_checkout(file), "replace it with the file of the repository"
     if not path.is_file():
         raise DataCorrupt(f"{path} is missing; {remedy}")
     if file in COMMITTED:

@@ -126,7 +126,8 @@ def load_rbm(
         if not layout is names is units is None:
             held = f"{name_or_path!r} is a registered model, whose arrays and units are known"
             raise ValueError(f"{held}: expected no layout, names or units")
-        rbm = RBM.load(_file_of(str(name_or_path)))
+        name = str(name_or_path)
+        rbm = RBM.load(fetch(name) if name in PUBLISHED_RBMS else committed(f"models/{name}.npz"))
         if name_or_path == "gaussian_cifar10":  # the file does not name its layers
             return GaussianRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias)
         return rbm
@@ -148,10 +149,6 @@ def list_rbms() -> list[RBMInfo]:
     (:func:`rbmlib.load_rbm` names the file).
     """
     return [RBMInfo(name, *shape, _where(name)) for name, shape in RBMS.items()]
-
-
-def _file_of(name: str) -> Path:
-    return fetch(name) if name in PUBLISHED_RBMS else committed(f"models/{name}.npz")
 
 
 def _where(name: str) -> str:

@@ -51,7 +51,20 @@ def load_rows(
     array([[0, 1, 0],
            [1, 0, 1]], dtype=uint8)
     """
-    return _states(Path(path).name, read_numbers(path, n_visible), threshold)
+    name, rows = Path(path).name, read_numbers(path, n_visible)
+    ends = f"from {rows.min()} to {rows.max()}"
+    if threshold is not None:
+        if are_spins(rows):
+            raise ValueError(f"threshold is {threshold!r}, but {name} holds {OF_SPINS}")
+        bits = rows > checks.number("threshold", threshold, "a number: what is above it becomes 1")
+        if bits.all() or not bits.any():
+            held = f"makes all of {name} {int(bits.all())}"
+            raise ValueError(f"threshold is {threshold!r}, and {held}: expected a number {ends}")
+        return bits.astype(np.uint8)
+    if not are_spins(rows) and (rows.min() < 0 or rows.max() > 1):
+        meaning = "zeros and ones, or intensities in [0, 1]; a threshold makes bits of other values"
+        raise ValueError(f"{name} runs {ends}: expected {meaning}")
+    return rows.astype(np.uint8 if np.isin(rows, (0, 1)).all() else float)
 
 
 def read_numbers(path: str | os.PathLike, n_visible: int | None = None) -> np.ndarray:
@@ -71,22 +84,6 @@ def read_numbers(path: str | os.PathLike, n_visible: int | None = None) -> np.nd
         raise ValueError(f"{source.name} holds an array of shape {rows.shape}: expected {meaning}")
     checks.refuse_nan(source.name, rows, "finite numbers")
     return rows
-
-
-def _states(name: str, rows: np.ndarray, threshold: float | None) -> np.ndarray:
-    ends = f"from {rows.min()} to {rows.max()}"
-    if threshold is not None:
-        if are_spins(rows):
-            raise ValueError(f"threshold is {threshold!r}, but {name} holds {OF_SPINS}")
-        bits = rows > checks.number("threshold", threshold, "a number: what is above it becomes 1")
-        if bits.all() or not bits.any():
-            held = f"makes all of {name} {int(bits.all())}"
-            raise ValueError(f"threshold is {threshold!r}, and {held}: expected a number {ends}")
-        return bits.astype(np.uint8)
-    if not are_spins(rows) and (rows.min() < 0 or rows.max() > 1):
-        meaning = "zeros and ones, or intensities in [0, 1]; a threshold makes bits of other values"
-        raise ValueError(f"{name} runs {ends}: expected {meaning}")
-    return rows.astype(np.uint8 if np.isin(rows, (0, 1)).all() else float)
 
 
 def _read(source: Path) -> np.ndarray:

@@ -77,43 +77,38 @@ def ais(
     betas, n_chains = checks.schedule(betas), checks.count("n_chains", n_chains)
     n_recorded = checks.count("n_recorded", n_recorded, 2, MOST_RECORDED)
     stream = ChainStream(rng, n_chains)
-    record = Record(path, betas, slopes, keep_chains)
     v, n_steps = path.sample_base(n_chains, stream), betas.size - 1
-    record(0, v, np.zeros(n_chains))
+    of_states = slopes or keep_chains
+    rows: list[dict] = []
+
+    def look(k, v, log_weights):
+        rows.append(recorded(path, betas, k, v, log_weights, of_states, keep_chains))
+
+    look(0, v, np.zeros(n_chains))
     looks = {*np.rint(np.linspace(0, n_steps, n_recorded)).astype(int).tolist()} - {0}
-    v, gains = anneal(path, v, betas, stream, looks, record, record.needs_states)
+    v, gains = anneal(path, v, betas, stream, looks, look, of_states)
     settings = {"stream_seed": stream.seed, "n_temperatures": n_steps}
-    more = {"n_sweeps": n_steps, "settings": settings} | record.columns()
+    trace = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+    more = {"betas": trace.pop("beta"), "log_z_path": trace.pop("log_z"), "trace": trace}
+    more |= {"n_sweeps": n_steps, "settings": settings}
     return of_weights("ais", gains + path.log_z_base, path, v, **more)
 
 
-class Record:
-    """On-the-fly quantities (Algorithm 1): weighted means over chains at some betas.
+def recorded(path, betas, k, v, log_weights, of_states: bool, keep_chains: bool) -> dict:
+    """Return on-the-fly quantities (Algorithm 1): weighted means over chains at betas[k].
 
     After the transition at beta_k, the chains with their current weights are properly weighted
     for p_beta_k (Neal 2001).
     """
-
-    def __init__(self, path, betas, slopes, keep_chains):
-        self.path, self.betas, self.keep_chains = path, betas, keep_chains
-        self.needs_states = slopes or keep_chains
-        self.rows: list[dict] = []
-
-    def __call__(self, k: int, v, log_weights) -> None:
-        summary = summarise_log_weights(log_weights)
-        log_z = summary.log_mean + self.path.log_z_base
-        row = {"beta": self.betas[k], "step": k, "log_z": log_z, "ess": summary.ess}
-        if self.needs_states:
-            w = np.exp(log_weights - log_weights.max())
-            w /= w.sum()
-            slopes = self.path.log_density_slope(v, self.betas[k])
-            mean = w @ slopes
-            row |= {"slope_mean": mean, "slope_variance": w @ (slopes - mean) ** 2}
-        if self.keep_chains:
-            row |= {"chain_log_weights": log_weights.copy(), "chain_slopes": slopes}
-        self.rows.append(row)
-
-    def columns(self) -> dict:
-        columns = {name: np.array([row[name] for row in self.rows]) for name in self.rows[0]}
-        betas, log_z_path = columns.pop("beta"), columns.pop("log_z")
-        return {"betas": betas, "log_z_path": log_z_path, "trace": columns}
+    summary = summarise_log_weights(log_weights)
+    log_z = summary.log_mean + path.log_z_base
+    row = {"beta": betas[k], "step": k, "log_z": log_z, "ess": summary.ess}
+    if of_states:
+        w = np.exp(log_weights - log_weights.max())
+        w /= w.sum()
+        slopes = path.log_density_slope(v, betas[k])
+        mean = w @ slopes
+        row |= {"slope_mean": mean, "slope_variance": w @ (slopes - mean) ** 2}
+    if keep_chains:
+        row |= {"chain_log_weights": log_weights.copy(), "chain_slopes": slopes}
+    return row

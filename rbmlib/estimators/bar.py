@@ -44,9 +44,6 @@ def bennett(forward, reverse) -> Bennett:
 
     w = checks.array("forward", forward, (None,), "(n,) log-weights of forward chains")
     r = checks.array("reverse", reverse, (None,), "(n,) values of reverse chains")
-    if not w.size or not r.size:
-        came = f"{w.size} forward and {r.size} reverse"
-        raise ValueError(f"values are {came}: expected at least one of each")
     m = np.log(w.size / r.size)
 
     def imbalance(log_z):
@@ -120,16 +117,17 @@ def bar(
     v, gains = anneal(path, path.sample_base(n_chains, stream), betas, stream)
     forward = gains + path.log_z_base
     begun = begin(path, start, n_chains, source, n_burn_in, lambda: (v, forward, back))
-    _, gains = anneal(path, begun.states, betas[::-1], back)
+    states, words, ancestors, _ = begun
+    _, gains = anneal(path, states, betas[::-1], back)
     reverse = path.log_z_base - gains
     root = bennett(forward, reverse)
-    error, families = bennett_error(root, begun.ancestors)
+    error, families = bennett_error(root, ancestors)
     below, above = results.summarise_log_weights(forward), results.summarise_log_weights(-reverse)
-    shared = begun.ancestors is not None
+    shared = ancestors is not None
     skew, n_burn_in = (below.std_error, n_burn_in) if shared else (0.0, 0)
     same = np.ptp(np.concatenate([forward, reverse])) < NO_SPREAD  # base equals target
     settings = {"n_temperatures": betas.size - 1, "stream_seed": stream.seed}
-    settings["start"] = begun.words.replace("chains annealed forward", "forward chains")
+    settings["start"] = words.replace("chains annealed forward", "forward chains")
     details = {
         "overlap": 4 * root.slope, "families": families, "reverse_ess": above.ess,
         "forward": (below.log_mean, below.std_error),

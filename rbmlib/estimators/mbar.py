@@ -75,8 +75,7 @@ def mbar(
         raise ValueError(f"path is {came}: expected {meaning}")
     n_chains = checks.count("n_chains", n_chains, 2)
     sample, about = tempered(
-        "mbar", path, betas, n_chains, n_sweeps, rng,
-        record_every=lambda n: -(-n * n_chains // MAX_SAMPLES),
+        "mbar", path, betas, n_chains, n_sweeps, rng, lambda n: -(-n * n_chains // MAX_SAMPLES)
     )  # fmt: skip
     return _solved(sample, len(sample.delta) // BURN_IN, about)
 
@@ -155,8 +154,7 @@ def of_influences(
     blocks = np.stack([part.sum(axis=0) for part in rows])
     n_chains, size = sample.n_chains, influences.size
     blocks = n_chains * blocks.reshape(len(rows), n_chains, -1).sum(axis=2)  # ladders: all replicas
-    chains = blocks.sum(axis=0)
-    variance = chains.var(ddof=1) / n_chains
+    variance = blocks.sum(axis=0).var(ddof=1) / n_chains
     inefficiency = float(variance / (influences.var() * size)) if variance > 0 else np.nan
     details = {"n_samples": size, "inefficiency": inefficiency} | (details or {})
     log_z_path = log_z_path + sample.log_z_base
@@ -247,10 +245,6 @@ class Problem:
         """
         states = self.member
         a, wanted = self.a[states], self.counts[states]
-
-        def value(a, objective):
-            return objective - wanted @ a
-
         objective, first, products = self.moments(a, states=states)
         while self.n_iterations < MAX_NEWTON and not self.solved:
             self.n_iterations += 1
@@ -258,11 +252,12 @@ class Problem:
             if step is None or not np.isfinite(step).all():
                 step = np.log(wanted) - np.log(np.maximum(first, 1e-300))
                 step = np.clip(step - step[0], -10, 10)
-            before, scale = value(a, objective), 1.0
+            before, scale = objective - wanted @ a, 1.0
             while True:
                 trial = a + scale * step
                 objective, first, products = self.moments(trial, states=states)
-                if value(trial, objective) <= before + 1e-12 * abs(before) or scale < 1e-6:
+                value = objective - wanted @ trial
+                if value <= before + 1e-12 * abs(before) or scale < 1e-6:
                     break
                 scale /= 2
             a = trial

@@ -10,7 +10,6 @@ exact samples of the target. (log mean exp(+R) is not a bound.)
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -80,26 +79,17 @@ def reverse_ais(
         chains = ChainStream(source, n_chains)
         return *anneal(path, path.sample_base(n_chains, chains), betas, chains), chains
 
-    begun = begin(path, start, n_chains, source, n_burn_in, forward)
-    _, log_weights = anneal(path, begun.states, betas[::-1], stream)
-    settings = {"start": begun.words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
+    states, words, ancestors, ess = begin(path, start, n_chains, source, n_burn_in, forward)
+    _, log_weights = anneal(path, states, betas[::-1], stream)
+    settings = {"start": words, "stream_seed": stream.seed, "n_temperatures": betas.size - 1}
     more = {"sign": -1, "n_sweeps": betas.size - 1, "settings": settings}
     values = log_weights - path.log_z_base
     name = "effective sample size of the initial states"
-    found = [] if begun.ancestors is None else [enough(name, begun.ess, n_chains)]
-    return of_weights("reverse_ais", values, path, begun.states, found, **more)
+    found = [] if ancestors is None else [enough(name, ess, n_chains)]
+    return of_weights("reverse_ais", values, path, states, found, **more)
 
 
 # where chains begin -------------------------------------------------------------------------
-
-
-class Start(NamedTuple):
-    """Initial states, their origin in words, and the indices of their ancestors."""
-
-    states: np.ndarray
-    words: str
-    ancestors: np.ndarray | None = None
-    ess: float = np.inf  # of the weights by which these were resampled
 
 
 def checked_start(path, start, n_chains: int):
@@ -123,20 +113,21 @@ def checked_start(path, start, n_chains: int):
     return start
 
 
-def begin(path, start, n_chains: int, rng, n_burn_in: int, forward: Callable) -> Start:
-    """Return initial states at beta = 1.
+def begin(path, start, n_chains: int, rng, n_burn_in: int, forward: Callable):
+    """Return initial states at beta = 1, their origin in words, their ancestors, and an ESS.
 
-    For "chains", ``forward()`` returns annealed states, their log-weights, and their stream.
+    For "chains", ``forward()`` returns annealed states, their log-weights, and their stream. The
+    ancestors are indices of these states, and the ESS is that of the weights that resample them.
     """
     if not isinstance(start, str):
-        return Start(start, "given")
+        return start, "given", None, np.inf
     if start == "exact":
-        return Start(path.at(1.0).exact_samples(n_chains, rng), "exact samples")
+        return path.at(1.0).exact_samples(n_chains, rng), "exact samples", None, np.inf
     v, log_weights, stream = forward()
     ancestors = resampled(log_weights, rng)
     v = sweep(path, v[ancestors], 1.0, n_burn_in, stream)  # separate copies of the same chain
     words = f"chains annealed forward, resampled, {n_burn_in} sweeps at beta = 1"
-    return Start(v, words, ancestors, summarise_log_weights(log_weights).ess)
+    return v, words, ancestors, summarise_log_weights(log_weights).ess
 
 
 def resampled(log_weights, rng, n: int | None = None) -> np.ndarray:

@@ -86,8 +86,10 @@ def rts(
     >>> estimate.converged and abs(estimate.log_z - rl.exact(rbm).log_z) < 5 * estimate.std_error
     True
     """
-    options = {"prior": prior, "record_every": record_every}
-    sample, about = tempered("rts", path, betas, n_chains, n_sweeps, rng, **options)
+    every = checks.count("record_every", record_every)
+    sample, about = tempered(
+        "rts", path, betas, n_chains, n_sweeps, rng, lambda n: every, prior=prior
+    )
     return _estimate(sample, rao_blackwell, UNUSED, about, {"start": "pilot"})
 
 
@@ -180,22 +182,18 @@ def checked_skip(skip, n_blocks: int) -> int:
 
 
 def tempered(
-    method, path, betas, n_chains, n_sweeps, rng, prior=None, record_every=1, per_length=PER_LENGTH
+    method, path, betas, n_chains, n_sweeps, rng, record_every, *, prior=None, per_length=PER_LENGTH
 ) -> tuple[TemperedSample, dict[str, Any]]:
     """Return a sample of simulated tempering, and details of its pilots.
 
-    Pilots plan betas and sweeps that are None. ``record_every`` may be a function of the number of
+    Pilots plan betas and sweeps that are None. ``record_every`` is a function of the number of
     sweeps.
     """
     n_chains = checks.count("n_chains", n_chains, 2)
-    if not callable(record_every):
-        record_every = checks.count("record_every", record_every)
     source, way = checks.generator(rng), (method, path, betas, n_sweeps)
     betas, n_sweeps, seen = planned(*way, source, trips=TRIPS, prior=prior, per_length=per_length)
     log_z_path, start, index = both_ends(path, betas, n_chains, PILOT_STEPS, source)
-    every = record_every(n_sweeps) if callable(record_every) else record_every
     begun = {"start": start, "index": index, "prior": prior, "conditional": drawn_given(path)}
-    begun |= {"record_every": every, "n_blocks": BLOCKS}
+    begun |= {"record_every": record_every(n_sweeps), "n_blocks": BLOCKS}
     sample = simulated_tempering(path, betas, log_z_path, n_chains, n_sweeps, source, **begun)
-    about = {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS}
-    return sample, about | seen
+    return sample, {"pilot_log_z": float(log_z_path[-1]), "pilot_steps": PILOT_STEPS} | seen

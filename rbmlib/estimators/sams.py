@@ -148,20 +148,16 @@ def gain_sequence(n_sweeps: int, t_0: int = 0, exponent: float = 0.7) -> np.ndar
 
 def planned_groups(method: str, path, betas, n_chains, n_sweeps, rng, *, prior, **options):
     """Return groups of chains, and the `Plan` of betas and sweeps (from pilots if None)."""
-    source = checks.generator(rng)
-    check_groups(n_chains, **options)  # check all arguments before a pilot runs
-    plan = planned(method, path, betas, n_sweeps, source, trips=TRIPS, prior=prior)
-    return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
-
-
-def check_groups(n_chains, *, n_groups, start, jump, mixed) -> None:
-    n_groups, n_chains = checks.count("n_groups", n_groups, 2), checks.count("n_chains", n_chains)
+    source, n_groups = checks.generator(rng), checks.count("n_groups", options["n_groups"], 2)
+    n_chains = checks.count("n_chains", n_chains)
     if n_chains % n_groups:
         next_one = n_groups * -(-n_chains // n_groups)
         meaning = f"a multiple of n_groups, {n_groups}, such as {next_one}"
         raise ValueError(f"n_chains is {n_chains}: expected {meaning}, for equal groups")
-    checks.one_of("start", start, STARTS)
-    checks.one_of("jump", jump, JUMPS)
+    checks.one_of("start", options["start"], STARTS)
+    checks.one_of("jump", options["jump"], JUMPS)
+    plan = planned(method, path, betas, n_sweeps, source, trips=TRIPS, prior=prior)
+    return Groups(path, plan.betas, n_chains, source, prior=prior, **options), plan
 
 
 class Groups:
@@ -251,20 +247,18 @@ class Groups:
         """Check round trips, the least visited beta, drift, and agreement of the two starts."""
         occupation, values = self.visits.sum(axis=0) / self.visits.sum(), self.log_z[:, -1]
         least, drift = (occupation / self.rule.prior).min(), value(values - self.half)
-
-        def limit(freedom):
-            return float(stdtrit(freedom, 1 - FALSE_ALARM / 2))
-
+        freedom = np.array([self.n_groups - 1, self.n_groups - 2])
+        of_halves, of_ends = map(float, stdtrit(freedom, 1 - FALSE_ALARM / 2))
         rarest = "visits of the least visited beta, relative to its share,"
         found = [
             round_trips(self.round_trips.mean()),
             Check(rarest, bool(least >= LEAST_VISITED), float(least), LEAST_VISITED),
-            results.agreement("halves of the run differ by", drift, limit=limit(self.n_groups - 1)),
+            results.agreement("halves of the run differ by", drift, limit=of_halves),
         ]
         low, high = values[~self.at_top], values[self.at_top]
         if min(low.size, high.size) >= 2:
-            most, ends = limit(self.n_groups - 2), "groups started at either end differ by"
-            found.append(results.agreement(ends, value(high), value(low), limit=most))
+            name = "groups started at either end differ by"
+            found.append(results.agreement(name, value(high), value(low), limit=of_ends))
         return found
 
 

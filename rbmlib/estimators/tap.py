@@ -145,7 +145,12 @@ def _starts(rbm, expansion, n_starts, starts, rng):
     The bound on log Z is the best bound of the modes, or None if the starts are not modes.
     """
     if starts is not None:
-        return _given(rbm, starts), None
+        meaning = f"visible magnetisations (n_starts, {rbm.n_visible}) in [0, 1]"
+        visible = checks.array("starts", starts, (None, rbm.n_visible), meaning)
+        if not len(visible) or visible.min() < 0 or visible.max() > 1:
+            raise ValueError(f"starts is empty or has values outside [0, 1]: expected {meaning}")
+        visible = np.clip(visible, EDGE, 1 - EDGE)
+        return np.hstack([logit(visible), rbm.field(visible)]), None
     if n_starts is not None:
         return _random(rbm, checks.count("n_starts", n_starts), rng), None
     modes = find_modes(rbm, rng=rng, most=TRIED[0][0])
@@ -166,15 +171,6 @@ def _random(rbm, n_starts, rng):
     hidden = (rng.random((n_starts, rbm.n_hidden)) < density[:, None]).astype(float)
     hidden = np.clip(hidden, EDGE, 1 - EDGE)
     return np.hstack([rbm.visible_field(hidden), logit(hidden)])
-
-
-def _given(rbm, starts):
-    meaning = f"visible magnetisations (n_starts, {rbm.n_visible}) in [0, 1]"
-    visible = checks.array("starts", starts, (None, rbm.n_visible), meaning)
-    if not len(visible) or visible.min() < 0 or visible.max() > 1:
-        raise ValueError(f"starts is empty or has values outside [0, 1]: expected {meaning}")
-    visible = np.clip(visible, EDGE, 1 - EDGE)
-    return np.hstack([logit(visible), rbm.field(visible)])
 
 
 def _orders(rbm, order, found, log_z, bound, max_sweeps):

@@ -246,7 +246,8 @@ def _newton(expansion, x, known, n_steps=40):
     """
     gradient = expansion.gradient(x[None])[0]
     best = np.abs(gradient).max()
-    slopes, fresh = next((s for s in known if s.is_near(x)), None), False
+    near = (s for s in known if np.abs(s.mean - expit(x)).max() < NEAR)
+    slopes, fresh = next(near, None), False
     for _ in range(n_steps):
         if slopes is None:
             slopes, fresh = Slopes.at(expansion, x), True
@@ -261,10 +262,9 @@ def _newton(expansion, x, known, n_steps=40):
                 break
             slopes = None
             continue
-        slow = residual > best / SERVES and residual > TOLERANCE
+        quick = residual <= max(best / SERVES, TOLERANCE)
         x, gradient, best, fresh = after, tried, residual, False
-        if slow:
-            slopes = None
+        slopes = slopes if quick else None
     return x if best <= TOLERANCE else None
 
 
@@ -285,9 +285,6 @@ class Slopes(NamedTuple):
         with warnings.catch_warnings(action="ignore", category=LinAlgWarning):
             factors = lu_factor(schur, overwrite_a=True, check_finite=False)
         return cls(expit(x), visible, block, factors)
-
-    def is_near(self, x):
-        return np.abs(self.mean - expit(x)).max() < NEAR
 
     def step(self, gradient, x):
         """Return the state after a Newton step of the magnetisations."""

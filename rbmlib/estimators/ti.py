@@ -80,8 +80,8 @@ def ti(
             held = f"but the slope of a {type(source).__name__} depends on beta"
             raise ValueError(f"rule is 'corrected', {held}: expected 'simpson' or 'trapezoid'")
         source, about = tempered(
-            "ti", source, betas, n_chains, n_sweeps, rng, per_length=PER_LENGTH,
-            record_every=lambda n: max(1, n // 1000),
+            "ti", source, betas, n_chains, n_sweeps, rng, lambda n: max(1, n // 1000),
+            per_length=PER_LENGTH,
         )  # fmt: skip
         skip = max(skip, UNUSED)
     elif n_chains != 100 or any(x is not None for x in (betas, n_sweeps, rng)):
@@ -111,8 +111,7 @@ def _integrated(sample, rule: str, rao_blackwell: bool, skip: int, about: dict) 
     limit = max(RULE_SHARE * spread, 1e-9)
     name = f"error of the quadrature rule ({remedy})"
     found = Check(name, bool(error <= limit), error, limit, "nats")
-    steps = np.diff(betas)
-    along = np.r_[0.0, np.cumsum(steps * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
+    along = np.r_[0.0, np.cumsum(np.diff(betas) * (slopes.mean[1:] + slopes.mean[:-1]) / 2)]
     method = "ti" + ("" if rao_blackwell else " (states drawn at each beta)")
     return of_chains(
         method, sample, sample.log_z_base + along, chains[None], [found],

@@ -48,8 +48,7 @@ def smaller_side(rbm, most: float, what: str, remedy: str):
     if not can_enumerate(rbm, most):
         meaning = f"a layer of at most {most:,} states, {int(np.log2(most))} units of two values"
         raise ValueError(f"rbm is {rbm!r}: {what} {meaning}; {remedy}")
-    turned = n_states(rbm.visible) < n_states(rbm.hidden)
-    return rbm.transposed() if turned else rbm
+    return rbm.transposed() if n_states(rbm.visible) < n_states(rbm.hidden) else rbm
 
 
 # connected parts ----------------------------------------------------------------------------
@@ -80,8 +79,7 @@ def parts(rbm) -> Parts:
     _, labels = csgraph.connected_components(csr_array(edges, shape=(size, size)), False)
     of = labels[sides[0]], labels[n + sides[1]]
     joined = np.unique(of[0][rows])
-    alone = [~np.isin(labels, joined) for labels in of]
-    free = only(rbm, *alone)
+    free = only(rbm, *(~np.isin(labels, joined) for labels in of))
     at = (layer.cumulant(layer.bias[None])[0] for layer in (free.visible, free.hidden))
     units = [tuple(label == part for label in of) for part in joined]
     return Parts([only(rbm, *one) for one in units], units, float(sum(at)) + rbm.log_scale)

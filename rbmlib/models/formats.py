@@ -30,12 +30,11 @@ SIDES = ("visible", "hidden")
 PARAMETERS = ("weights", "visible_bias", "hidden_bias")
 LAYOUTS = ("visible_hidden", "hidden_visible")
 
+_BIAS = "({0}|{1})(b|bias|biases)|(b|bias|intercept)({0}|{1})|{1}|parameter{2}"
 ROLES = {  # patterns of normalised names
     "weights": "w|weights?|w?vishid|wvh|wv|components|couplings|parameterw",
-    "visible_bias": "(v|vis|visible)(b|bias|biases)|(b|bias|intercept)(v|vis|visible)|vis|visible"
-    "|parameterb",
-    "hidden_bias": "(h|hid|hidden)(b|bias|biases)|(b|bias|intercept)(h|hid|hidden)|hid|hidden"
-    "|parametera",
+    "visible_bias": _BIAS.format("v", "vis|visible", "b"),
+    "hidden_bias": _BIAS.format("h", "hid|hidden", "a"),
 }
 SKLEARN = ("components_", "intercept_visible_", "intercept_hidden_")
 # the layout that a program implies by the name of its weights
@@ -178,9 +177,8 @@ def read_model(path, made: Callable, layout, names, units) -> Any:
     """Read a model file; ``made`` makes a model of layers, weights and log_scale."""
     source, meaning = Path(path).expanduser(), f"one of {', '.join(SUFFIXES)}"
     if not source.is_file():
-        raise FileNotFoundError(
-            f"no model file {str(path)!r}: expected a file that exists, {meaning}"
-        )
+        held = f"no model file {str(path)!r}"
+        raise FileNotFoundError(f"{held}: expected a file that exists, {meaning}")
     if (suffix := source.suffix.lower()) not in SUFFIXES:
         given = {"layout": layout, "names": names, "units": units}
         more = "".join(f", {name}={x!r}" for name, x in given.items() if x is not None)

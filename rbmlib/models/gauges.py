@@ -19,5 +19,4 @@ def to_bits(rbm):
 def in_bits(rbm):
     """Return `to_bits`, or None if a layer is neither `Binary` nor `Spin`."""
     bits = to_bits(rbm)
-    two = isinstance(bits.visible, Binary) and isinstance(bits.hidden, Binary)
-    return bits if two else None
+    return bits if isinstance(bits.visible, Binary) and isinstance(bits.hidden, Binary) else None

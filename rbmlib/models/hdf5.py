@@ -107,26 +107,23 @@ def _of_rbms(file):
 
 def _of_julia(file):
     _one_of(dict.fromkeys(["RBM", "CenteredRBM", "StandardizedRBM"]), file, "rbm_type")
-    layers: list = []
-    offsets: list = []
-    scales: list = []
-    for side in ("visible", "hidden"):
-        kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
-        given = read(file, f"{side}_par")
-        if given.ndim < 2 + (made is Potts) or given.shape[-1] != n:
-            raise ValueError(f"{side}_par has shape {given.shape}: expected (units, {n}) of {kind}")
-        colours = given.shape[-2:-1] if made is Potts else ()
-        layers.append(made(*given.reshape(-1, n).T, *colours))
-        for name, found, usual in (("offset", offsets, 0.0), ("scale", scales, 1.0)):
-            name = f"{name}_{side[0]}"
-            value = read(file, name).ravel() if name in file else np.full(len(layers[-1]), usual)
-            found.append(value)
-    w = read(file, "weights")
-    shape = len(layers[0]), len(layers[1])
+    visible, o, s = _side(file, "visible")
+    hidden, o_, s_ = _side(file, "hidden")
+    w, shape = read(file, "weights"), (len(visible), len(hidden))
     if w.size != math.prod(shape):
         raise ValueError(f"weights has shape {w.shape[::-1]}: expected {shape}")
-    w = w.reshape(shape[::-1]).T / np.outer(*scales)
-    o, o_ = offsets
-    visible = layers[0].with_(bias=layers[0].bias - w @ o_)
-    hidden = layers[1].with_(bias=layers[1].bias - o @ w)
+    w = w.reshape(shape[::-1]).T / np.outer(s, s_)
+    visible = visible.with_(bias=visible.bias - w @ o_)
+    hidden = hidden.with_(bias=hidden.bias - o @ w)
     return visible, hidden, w, float(o @ w @ o_)
+
+
+def _side(file, side: str):
+    """Return the layer of one side, and the offsets and scales of its units."""
+    kind, (n, made) = _one_of(LAYERS, file, f"{side}_type")
+    given = read(file, f"{side}_par")
+    if given.ndim < 2 + (made is Potts) or given.shape[-1] != n:
+        raise ValueError(f"{side}_par has shape {given.shape}: expected (units, {n}) of {kind}")
+    layer = made(*given.reshape(-1, n).T, *(given.shape[-2:-1] if made is Potts else ()))
+    usual = {f"offset_{side[0]}": np.zeros(len(layer)), f"scale_{side[0]}": np.ones(len(layer))}
+    return layer, *(read(file, x).ravel() if x in file else usual[x] for x in usual)

@@ -72,11 +72,9 @@ class Layer:
 
     def _like(self, other) -> bool:
         """Return whether ``other`` has the same kind, size and constants."""
-        return (
-            type(self) is type(other)
-            and len(self) == len(other)
-            and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
-        )
+        if type(self) is not type(other) or len(self) != len(other):
+            return False
+        return all(np.array_equal(getattr(self, n), getattr(other, n)) for n in self.constants)
 
     def _only(self, chosen) -> Layer:
         """Return the layer of the columns that a mask (n_columns,) selects."""
@@ -390,18 +388,15 @@ class DoubleReLU(Layer):
         quadratic = above**2 @ self.a_plus + below**2 @ self.a_minus
         return s @ self.bias - quadratic / 2 - above @ self.theta_plus - below @ self.theta_minus
 
-    def _sides(self, x):
-        """Return (sd, mean / sd, log mass) of the Gaussians for h > 0 and for h < 0."""
-        both = (x - self.theta_plus, self.a_plus**-0.5), (-x - self.theta_minus, self.a_minus**-0.5)
-        return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
-
     def cumulant(self, x):
         out = np.zeros(len(x))
         kernels.sum_halves(np.ascontiguousarray(x, float), self._units(), out)
         return out
 
     def mean(self, x):
-        (sd, z, above), (sd_, z_, below) = self._sides(x)
+        sd, sd_, theta, theta_ = self._units()
+        z, z_ = (x - theta) * sd, (-x - theta_) * sd_  # mean / sd of the Gaussians on both sides
+        above, below = np.log(sd) + log_half_gaussian(z), np.log(sd_) + log_half_gaussian(z_)
         share = expit(above - below)
         # each side has the mean sd (z + phi(z) / Phi(z)), with phi / Phi = sd exp(-log mass)
         positive, negative = sd * z + sd**2 * np.exp(-above), sd_ * z_ + sd_**2 * np.exp(-below)

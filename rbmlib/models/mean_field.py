@@ -29,11 +29,6 @@ def lower_bounds(rbm: RBM, visible: np.ndarray) -> np.ndarray:
     return visible @ rbm.visible_bias + field + entropy + rbm.log_scale
 
 
-def broad_lower_bound(rbm: RBM) -> float:
-    """Return the largest L from three starts: all hidden means are 0, 1/2 or 1."""
-    return best_lower_bound(rbm, np.tile([[0.0], [0.5], [1.0]], rbm.n_hidden))
-
-
 def best_lower_bound(rbm: RBM, hidden=None) -> float:
     """Return the largest L found from ``hidden`` means (n, n_hidden), by default `starts`."""
     hidden = starts(rbm) if hidden is None else hidden
@@ -79,8 +74,7 @@ def reference(rbm: RBM) -> np.ndarray:
 
 def singular_vectors(gram: np.ndarray, n: int) -> np.ndarray:
     """Return the n leading right singular vectors (n, n_hidden) of W, given W'W."""
-    n_hidden = len(gram)
-    return eigh(gram, subset_by_index=(n_hidden - n, n_hidden - 1))[1].T
+    return eigh(gram, subset_by_index=(len(gram) - n, len(gram) - 1))[1].T
 
 
 def starts(rbm: RBM) -> np.ndarray:
@@ -100,5 +94,4 @@ def starts(rbm: RBM) -> np.ndarray:
         (right > 0).astype(float), one_on, few, np.abs(few - reference(rbm)),
         rbm.hidden_mean(np.concatenate([halves, 0.5 + 0.5 * np.sign(right @ rbm.weights.T)])),
     ])  # fmt: skip
-    visible = rbm.visible_mean(hidden)
-    return np.concatenate([hidden, 1 - hidden, rbm.hidden_mean(1 - visible)])
+    return np.concatenate([hidden, 1 - hidden, rbm.hidden_mean(1 - rbm.visible_mean(hidden))])

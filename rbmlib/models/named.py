@@ -132,5 +132,4 @@ class LeakyRBM(RBM):
 
 
 def checked_leakiness(value) -> float:
-    meaning = "a number in (0, 1], such as 0.01"
-    return checks.number("leakiness", value, meaning, above=0, most=1)
+    return checks.number("leakiness", value, "a number in (0, 1], such as 0.01", above=0, most=1)

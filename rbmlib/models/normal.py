@@ -187,7 +187,13 @@ def exact_draws(rbm, n: int, rng) -> np.ndarray:
     """
     if has_orthogonal_columns(rbm.weights):
         model, span = rbm.reduced()
-        return span(_diagonal_draws(model, n, rng), rng)
+        log_mass, mean, sd, end = pieces(model)
+        above = rng.random((n, model.n_hidden)) < expit(log_mass[1] - log_mass[0])
+        mean, sd = (np.where(above, x[1], x[0]) for x in (mean, sd))
+        side = np.where(above, -1.0, 1.0)
+        # inverse of the log distribution function, at a uniform share of the mass of the tail
+        log_share = np.log(rng.random(above.shape)) + log_ndtr(side * (end - mean) / sd)
+        return span(mean + side * sd * ndtri_exp(log_share), rng)
     if rbm.log_z is None:
         remedy = "exact samples are not known; use rl.reverse_ais with start='chains'"
         raise ValueError(f"weights has columns that are not orthogonal: {remedy}")
@@ -208,13 +214,3 @@ def pieces(model):
     side = np.array([[1.0], [-1.0]])
     log_mass = (LOG_2PI - np.log(precision) + precision * mean**2 + slope * a**2) / 2
     return log_mass + log_ndtr(side * (end - mean) / sd), mean, sd, end
-
-
-def _diagonal_draws(model, n: int, rng) -> np.ndarray:
-    log_mass, mean, sd, end = pieces(model)
-    above = rng.random((n, model.n_hidden)) < expit(log_mass[1] - log_mass[0])
-    mean, sd = (np.where(above, x[1], x[0]) for x in (mean, sd))
-    side = np.where(above, -1.0, 1.0)
-    # inverse of the log distribution function, at a uniform share of the mass of the tail
-    log_share = np.log(rng.random(above.shape)) + log_ndtr(side * (end - mean) / sd)
-    return mean + side * sd * ndtri_exp(log_share)

@@ -38,8 +38,7 @@ def two_mode_rbm(
     strength, tilt = number("strength", strength, "a number"), number("tilt", tilt, "a number")
     off = n * np.log(2.0)
     on = n * softplus(strength)
-    hidden_bias = off - on + tilt
-    rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [hidden_bias])
+    rbm = BernoulliRBM(np.full((n, 1), strength), np.zeros(n), [off - on + tilt])
     return rbm, float(np.logaddexp(off, off + tilt))
 
 

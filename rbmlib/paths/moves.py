@@ -1,8 +1,8 @@
 """Transitions ``move(model, v, rng)`` for paths.
 
-`gibbs` leaves a model invariant if its layers have conditionals (`Layer.conditional`). For leaky
-models it is the sampler of Li et al. (2016), whose stationary distribution only approximates the
-model. `leaky_hmc` is exact for models of `Gaussian` and `LeakyReLU` units whose weights have
+`RBM.gibbs` leaves a model invariant if its layers have conditionals (`Layer.conditional`). For
+leaky models it is the sampler of Li et al. (2016), whose stationary distribution only approximates
+the model. `leaky_hmc` is exact for models of `Gaussian` and `LeakyReLU` units whose weights have
 orthogonal rows (`RBM.reduced`); the slopes may differ between chains, (n_chains, 1).
 """
 
@@ -10,23 +10,11 @@ from functools import partial
 
 import numpy as np
 
-from ..models.rbm import gradient, log_density
+from ..models.rbm import RBM, gradient, log_density
 from .hmc import hmc
 
 LONGEST = 8.0  # length of the longest trajectory of "hmc"
 TINY = 1e-300
-
-
-def gibbs(model, v, rng):
-    """Make a Gibbs sweep: draw the hidden units, then the visible units."""
-    return model.gibbs(v, rng)
-
-
-def gaussian(model) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean and standard deviation of each direction if ``above`` is the only slope."""
-    w, above = model.weights, model.hidden.above
-    precision = 1 - above * np.einsum("ij,ij->i", w, w)
-    return (model.visible.bias + above * (w @ model.hidden.bias)) / precision, precision**-0.5
 
 
 def leaky_hmc(model, v, rng):
@@ -41,4 +29,4 @@ def leaky_hmc(model, v, rng):
     return hmc(*of, v, step, int(np.ceil(length / step)), rng).x
 
 
-LEAKY = {"gibbs": gibbs, "hmc": leaky_hmc}
+LEAKY = {"gibbs": RBM.gibbs, "hmc": leaky_hmc}

@@ -114,8 +114,11 @@ class LeakinessPath(Polyline):
         return hidden.with_(below=hidden.above)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
-        mean, sd = moves.gaussian(self.models[0])  # the weights have orthogonal rows
-        return mean + sd * rng.standard_normal((n_chains, mean.size))
+        base, w = self.models[0], self.models[0].weights  # with orthogonal rows
+        slope = base.hidden.growth  # above and below 0
+        precision = 1 - slope * np.einsum("ij,ij->i", w, w)
+        mean = (base.visible.bias + slope * (w @ base.hidden.bias)) / precision
+        return mean + precision**-0.5 * rng.standard_normal((n_chains, mean.size))
 
 
 class EnergyPath(LeakinessPath):

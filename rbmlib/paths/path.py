@@ -27,8 +27,7 @@ class Path:
     def at(self, beta: float) -> Any:
         """Return the model at ``beta``, from 0 to 1; it has a method ``log_density(v)``."""
         density = partial(self.log_density, beta=checks.point(beta))
-        n = getattr(self, "n_coordinates", None)
-        return SimpleNamespace(n_visible=n, log_density=density)
+        return SimpleNamespace(n_visible=getattr(self, "n_coordinates", None), log_density=density)
 
     def sample_base(self, n_chains: int, rng) -> np.ndarray:
         """Return independent draws from the base, (n_chains, n)."""

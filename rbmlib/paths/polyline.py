@@ -70,8 +70,8 @@ class Polyline(Path):
             came = f"models end in {self.rbm!r}, whose hidden units have no conditional"
             meaning = "a move(model, v, rng) that leaves such models invariant"
             raise ValueError(f"{came}: expected Gaussian visible units, or {meaning}")
-        self.move = move or (moves.gibbs if conditional else moves.leaky_hmc)
-        self._sweeps = conditional and self.move is moves.gibbs
+        self.move = move or (RBM.gibbs if conditional else moves.leaky_hmc)
+        self._sweeps = conditional and self.move is RBM.gibbs
         self.joint = self._sweeps and len(models) == 2
 
     def __repr__(self) -> str:

@@ -6,12 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from .._kernels import gibbs as kernels
-from .._kernels.adaptive import Adapting
-from .._kernels.tempering import DRAWS, Tally, Tempering
+from .._kernels.tempering import DRAWS, Tally
 from ..context import bar, settings
 from ..models.layers import Binary, Spin
+from ..models.rbm import RBM
 from ..numerics import by_rows, expit, softplus
-from ..paths.moves import gibbs
 from ..paths.named import GeometricPath
 from ..paths.path import Path
 from ..paths.polyline import Piece, Polyline
@@ -131,7 +130,7 @@ class Loops:
         shift = self.scale
         ours = np.zeros_like(tally.mixed), np.zeros_like(tally.visited)
         own = Tally(*ours, tally.passages, tally.last_end)
-        given = index, betas, Tempering(offsets + betas * shift, kept, own)
+        given = index, betas, (offsets + betas * shift, kept, own)
         v = self._run(kernels.temper, "tempering", n_sweeps, DRAWS, stream, self.own(v), *given)
         kept.delta[...] += shift  # kernels compute the slope of the units only
         for part, total in zip(ours, tally[:2], strict=True):
@@ -142,7 +141,7 @@ class Loops:
 
     def adapt(self, v, index, betas, gains, rule, adjusted, stream):
         gains = np.ascontiguousarray(gains)
-        given = index, betas, Adapting(betas * self.scale, gains, rule, adjusted)
+        given = index, betas, (betas * self.scale, gains, rule, adjusted)
         n_sweeps = gains.shape[1]
         return self._run(kernels.adapt, "adapting", n_sweeps, DRAWS, stream, self.own(v), *given)
 
@@ -160,7 +159,7 @@ class SpinLoops(Loops):
 def loops_of_line(path):
     """Return loops of a straight line with two-valued units and Gibbs sampling, or None."""
     kinds = type(path.rbm.visible), type(path.rbm.hidden)
-    one_line = len(path.models) == 2 and path.move is gibbs and not path.models[0].weights.any()
+    one_line = len(path.models) == 2 and path.move is RBM.gibbs and not path.models[0].weights.any()
     if not one_line or not {*kinds} <= {Binary, Spin}:
         return None
     line = Piece(*(model.to_bits() for model in path.models))

@@ -114,13 +114,11 @@ def trip_time(path: Path, betas, prior, rng) -> TripTime:
         )  # fmt: skip
         trips, sweeps = trips + float(sample.round_trips.sum()), sweeps + BLOCK
         more = {"start": sample}
-    each = N_CHAINS * sweeps / trips if trips else math.inf
-    return TripTime(each, trips, sweeps)
+    return TripTime(N_CHAINS * sweeps / trips if trips else math.inf, trips, sweeps)
 
 
 def _warn_of_length(method: str, found: TripTime, needed: float) -> None:
-    took = f"more than {N_CHAINS * found.pilot_sweeps:,}"
-    asked = "far more sweeps"
+    took, asked = f"more than {N_CHAINS * found.pilot_sweeps:,}", "far more sweeps"
     if found.pilot_trips:
         took, asked = f"{found.sweeps_a_trip:,.0f}", f"about {needed:,.0f} sweeps"
     warn(

@@ -126,11 +126,9 @@ class TemperedSample:
         )  # fmt: skip
 
     def __repr__(self) -> str:
-        return (
-            f"<TemperedSample of {self.method} tempering: {self.n_chains} chains, "
-            f"{self.n_sweeps} sweeps, {self.betas.size} betas, "
-            f"{self.round_trips.sum():.0f} round trips>"
-        )
+        run = f"{self.method} tempering: {self.n_chains} chains, {self.n_sweeps} sweeps"
+        trips = f"{self.round_trips.sum():.0f} round trips"
+        return f"<TemperedSample of {run}, {self.betas.size} betas, {trips}>"
 
 
 def bytes_of_chain(path) -> int:

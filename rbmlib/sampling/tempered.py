@@ -192,9 +192,8 @@ class Record:
         about = {"path": repr(self.path), "stream_seed": stream.seed, "record_every": self.every}
         kept = ("conditional", "betas", "temperature", "delta", "visited", "last_end")
         more |= {name: getattr(self, name) for name in kept}
-        seconds = time.perf_counter() - self.started
-        more |= {"path": self.path, "settings": about, "seconds": seconds}
-        return TemperedSample(round_trips=self.passages / 2, **more)
+        more |= {"path": self.path, "settings": about, "round_trips": self.passages / 2}
+        return TemperedSample(seconds=time.perf_counter() - self.started, **more)
 
 
 def _states(path, stream, n, start, words):

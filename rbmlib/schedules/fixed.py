@@ -57,8 +57,6 @@ def decelerate(betas, max_step: float, n_steps: int | None = None) -> np.ndarray
     rising, capped = np.sort(steps), np.arange(steps.size)[::-1]
     scales = (1 - capped * cap) / np.cumsum(rising)  # if all but so many are below the cap
     fits = (scales > 0) & (scales * rising <= cap * (1 + 1e-12))  # and these really are below
-    capped_steps = np.full(steps.size, cap)
-    if fits.any():
-        capped_steps = np.minimum(scales[fits][-1] * steps, cap)
-    betas = np.concatenate([[0.0], np.cumsum(capped_steps)])
+    scale = scales[fits][-1] if fits.any() else np.inf
+    betas = np.concatenate([[0.0], np.cumsum(np.minimum(scale * steps, cap))])
     return betas / betas[-1]

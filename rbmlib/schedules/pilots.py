@@ -82,7 +82,14 @@ def friction_coefficient(pilot: Estimate, *, smoothing: float = 1.0):
     Returns the betas at the middles of the windows, (n_windows,), and zeta there, in squared nats
     per unit of beta squared, times steps.
     """
-    increments = np.diff(_chain_log_weights(pilot), axis=0)
+    instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
+    remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
+    if "chain_log_weights" not in pilot.trace:
+        raise ValueError(f"pilot ({pilot.method}) kept no chains, which friction needs: {remedy}")
+    if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
+        came = f"{pilot.n_chains} chains and records at {pilot.betas.size} betas"
+        raise ValueError(f"pilot has {came}, too few for friction: {remedy}")
+    increments = np.diff(pilot.trace["chain_log_weights"], axis=0)
     lengths, spans = np.diff(pilot.trace["step"]), np.diff(pilot.betas)
     rows = _correlated_sums(increments - increments.mean(axis=1, keepdims=True))
     if not np.all(rows > 0):
@@ -108,17 +115,6 @@ def _unbiased(pilot: Estimate) -> np.ndarray:
     n = pilot.n_chains
     squares = ((n - 1) * (n / pilot.trace["ess"] - 1) + n) / n**2
     return np.maximum(1 - squares, 1 / n)
-
-
-def _chain_log_weights(pilot: Estimate) -> np.ndarray:
-    instance("pilot", pilot, Estimate, "a run of rl.ais(..., keep_chains=True)")
-    remedy = "expected a run of rl.ais(..., n_chains=128, n_recorded=201, keep_chains=True)"
-    if "chain_log_weights" not in pilot.trace:
-        raise ValueError(f"pilot ({pilot.method}) kept no chains, which friction needs: {remedy}")
-    if pilot.n_chains < 2 or pilot.betas.size < FEWEST:
-        came = f"{pilot.n_chains} chains and records at {pilot.betas.size} betas"
-        raise ValueError(f"pilot has {came}, too few for friction: {remedy}")
-    return pilot.trace["chain_log_weights"]
 
 
 def _correlated_sums(centred: np.ndarray) -> np.ndarray:

@@ -14,7 +14,6 @@ from .._kernels import beam as kernel
 from .._kernels import threads
 from ..models.enumeration import hidden_log_density, n_states
 from ..models.gauges import in_bits
-from ..models.layers import Layer
 from ..models.rbm import RBM
 from ..numerics import logsumexp
 from .modes import heaviest, in_single
@@ -37,6 +36,8 @@ class Beam:
     ----------
     small : RBM
         The model, transposed if necessary, so that its hidden layer has fewer states.
+    layer : Layer
+        The layer whose states are held, the hidden layer of ``small``.
     n_states, n_all : int
         Number of states in the sum, and number of all states.
     n_neighbours : int
@@ -59,6 +60,7 @@ class Beam:
     def __init__(self, rbm: RBM):
         self.turned = n_states(rbm.visible) < n_states(rbm.hidden)
         self.small = rbm.transposed() if self.turned else rbm
+        self.layer = self.small.hidden
         self._values = values = np.asarray(self.layer.values)
         self._digits = max(1, (len(values) - 1).bit_length())  # bits of a unit
         self._n_units = len(self.layer) // values.shape[1]
@@ -69,11 +71,6 @@ class Beam:
         self.n_states, self._table = 0, np.full(2, -1, np.int32)
         self._keys, self._logs = np.empty((0, self._n_words), np.uint64), np.empty(0)
         self._expanded = np.empty(0, bool)
-
-    @property
-    def layer(self) -> Layer:
-        """The layer whose states are held."""
-        return self.small.hidden
 
     @property
     def log_sum(self) -> float:
@@ -130,7 +127,9 @@ class Beam:
             changed[:, unit, unit // 64] ^= np.uint64(1) << (unit % 64).astype(np.uint64)
             return changed.reshape(-1, self._n_words), logs.ravel() + self._tables[-1]
         units, n_values = self._n_units, len(self._values)
-        indices = self._indices_of(keys)
+        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+        digits = bits[:, : units * self._digits].reshape(-1, units, self._digits)
+        indices = digits @ (1 << np.arange(self._digits))
         changed = np.repeat(indices[:, None], self.n_neighbours, axis=1)
         each, step = np.arange(self.n_neighbours), np.repeat(np.arange(1, n_values), units)
         changed[:, each, each % units] += step
@@ -163,11 +162,6 @@ class Beam:
         found = np.packbits(bits.astype(np.uint8), axis=1, bitorder="little")
         packed[:, : found.shape[1]] = found
         return packed.view("<u8").astype(np.uint64)
-
-    def _indices_of(self, keys):
-        bits = np.unpackbits(keys.astype("<u8").view(np.uint8), axis=1, bitorder="little")
-        digits = bits[:, : self._n_units * self._digits].reshape(-1, self._n_units, self._digits)
-        return digits @ (1 << np.arange(self._digits))
 
 
 def _tables(small):

@@ -22,7 +22,7 @@ from ..models.conversion import described
 from ..models.enumeration import parts
 from ..models.gauges import in_bits
 from ..models.layers import Gaussian
-from ..models.mean_field import broad_lower_bound
+from ..models.mean_field import best_lower_bound
 from ..models.rbm import RBM
 from ..paths.bases import mean_field_bias
 from ..paths.named import GeometricPath
@@ -31,7 +31,7 @@ from ..results import needed_ess, summarise_log_weights, warn
 from ..sampling.anneal import annealed
 from ..sampling.sample import TemperedSample
 from .local_masses import local_masses, of_real_units
-from .summed import HELD, StateSum, Summed
+from .summed import HELD, SURE, StateSum, Summed
 
 IN_A_RUN, ON_REQUEST = 20_000, 2_000_000  # states to evaluate
 UNCOMPILED, SMALL = 10, 2_000  # divisor without a compiled loop, used above this many weights
@@ -39,7 +39,6 @@ SEEDS = 1000  # most states of the run to start from
 SECOND_CHAINS, SECOND_STEPS, BROAD = 200, 1000, 0.2  # run from the second base; its smoothing
 WORTH_SAYING = 0.01  # share of Z in the sum from which the reason mentions it
 WRONG = 4.0, 0.05  # error in standard errors and nats that contradicts a value, if Z is known
-SURE = 3.0  # standard errors, or as far beyond an interval
 MARGIN, ROUNDING = 1e-6, 1e-12  # tolerance in nats, and relative to log Z
 REMEDY, SEEKS = "another base, or more temperatures", "rl.log_z(rbm), which searches for modes"
 
@@ -138,16 +137,17 @@ def _checked(model, estimate, n_states) -> Estimate:
     what = f"a sum over {n_summed:,} states"
     bounds, bits = [(log_sum, what)], in_bits(model)
     if bits is not None:
-        bounds.append((broad_lower_bound(bits), "a mean-field bound"))
+        starts = np.tile([[0.0], [0.5], [1.0]], bits.n_hidden)
+        bounds.append((best_lower_bound(bits, starts), "a mean-field bound"))
     sought = model if of_real_units(model) else bits
-    if on_request and sought is not None and not _beyond(bounds, estimate):
+    if on_request and sought is not None and not _beyond(max(bounds)[0], estimate):
         with using(progress=False):
             masses = local_masses(sought, rng)
         numbers |= {"log_local": masses.log_z, "n_modes": masses.n_modes}
         bounds.append((masses.log_lower, f"the mass around {masses.n_modes} modes"))
     low, of = max(bounds)
     above = f"{of} lies above this value by"
-    if _beyond(bounds, estimate):
+    if _beyond(low, estimate):
         return _contradicted(estimate, low, above, numbers)
     gap = low - estimate.log_z
     if low > estimate.interval[1] + _margin(low):
@@ -172,8 +172,7 @@ def _of_all_states(estimate, log_sum, numbers, passed) -> Estimate:
     what = f"the sum over all {n:,} states" if n > 1 else "the exact value"
     outside = not low - _margin(log_sum) <= log_sum <= high + _margin(log_sum)
     if outside or abs(gap) > max(WRONG[0] * estimate.std_error, WRONG[1]):  # few chains: wide
-        side = "above" if gap > 0 else "below"
-        name = f"{what} lies {side} this value by"
+        name = f"{what} lies {'above' if gap > 0 else 'below'} this value by"
         return _contradicted(estimate, log_sum, name, numbers, log_sum + _margin(log_sum))
     found = Check(f"{what} differs from this value by", True, abs(gap), unit="nats")
     return _with(estimate, [found], numbers, "verified" if passed else "")
@@ -187,20 +186,13 @@ def _sum(model, estimate, n_states, rng):
         return model.exact_log_z(), max(1, int(n_all)), None  # one term without weights
     known = StateSum(model)
     known.descend(rng)
-    if (states := _states(estimate)) is not None:
-        known.add(states)
-    known.grow(affordable)
-    return known.log_sum, known.n_states, known
-
-
-def _states(estimate):
-    """Return the visible states of every second chain of the run at beta = 1, or None."""
     states = estimate.states
     if isinstance(states, TemperedSample):
         states = states.states[states.index == states.betas.size - 1]
-    if not isinstance(states, np.ndarray) or not len(states):  # none, or fixed points of TAP
-        return None
-    return np.atleast_2d(states)[: 2 * SEEDS : 2]
+    if isinstance(states, np.ndarray) and len(states):  # every second chain, at beta = 1
+        known.add(np.atleast_2d(states)[: 2 * SEEDS : 2])
+    known.grow(affordable)
+    return known.log_sum, known.n_states, known
 
 
 def _second_base(model, estimate, known, rng) -> Check:
@@ -216,11 +208,9 @@ def _second_base(model, estimate, known, rng) -> Check:
         near = SURE * error
     even = found.ess >= needed_ess(SECOND_CHAINS)
     finds = summed.surely_holds_z and summed.lost < 1 - HELD
-    agrees = bool(even and finds and gap <= near)
+    agrees, higher = bool(even and finds and gap <= near), bool(even and gap > near)
     name = f"a run from a second, broader base (ESS {found.ess:.0f} of {SECOND_CHAINS}) differs by"
-    return Check(
-        name, agrees, gap / error, SURE, "s.e.", gap, contradicts=bool(even and gap > near)
-    )
+    return Check(name, agrees, gap / error, SURE, "s.e.", gap, contradicts=higher)
 
 
 # the consequences for an estimate -------------------------------------------------------------
@@ -235,8 +225,7 @@ def _ends(estimate) -> tuple[float, float]:
     return value - SURE / 1.96 * max(0.0, below), value + SURE / 1.96 * max(0.0, above)
 
 
-def _beyond(bounds, estimate) -> bool:
-    low = max(bounds)[0]
+def _beyond(low, estimate) -> bool:
     return bool(low > _ends(estimate)[1] + _margin(low))
 
 

@@ -28,6 +28,7 @@ from .modes import find_modes, heaviest
 CERTAIN = 1e-5  # least probability of a state of a unit in q_c
 WIDTH = 0.02  # smoothing of the bases
 MOST_MODES, WITHIN = 40, 8.0  # number of modes; nats below the heaviest
+N_CHAINS, N_STEPS = 40, 60  # about each mode
 UNITS = 16  # hidden units that are on in the starts for real visible units
 SURE = 3.0  # standard errors
 
@@ -41,9 +42,7 @@ class LocalMasses(NamedTuple):
     n_modes: int
 
 
-def local_masses(
-    rbm: RBM, rng=0, *, n_modes: int = MOST_MODES, n_chains: int = 40, n_steps: int = 60
-) -> LocalMasses:
+def local_masses(rbm: RBM, rng=0, *, n_modes: int = MOST_MODES) -> LocalMasses:
     """Return the sum over the ``n_modes`` heaviest modes of a model of `Binary` units.
 
     Visible units may be `Gaussian`, on the span of the weights. Raises TypeError for other models.
@@ -66,15 +65,15 @@ def local_masses(
     means = means[:n]
     biases = means if of_real_units(rbm) else logit(np.clip(means, CERTAIN, 1 - CERTAIN))
     log_c, scale = log_z[:n] - rbm.visible.cumulant(biases), log_z[0]
-    values = np.empty((n, n_chains))
+    values = np.empty((n, N_CHAINS))
     for c, mode in enumerate(means):
-        v, log_weights = annealed(local_path(rbm, mode, WIDTH), n_chains, n_steps, rng)
+        v, log_weights = annealed(local_path(rbm, mode, WIDTH), N_CHAINS, N_STEPS, rng)
         logs = v.astype(float) @ biases.T + log_c
         log_share = logs[:, c] - logsumexp(logs, axis=1)
         values[c] = np.exp(log_weights + log_share - scale)
     total = values.mean(axis=1).sum()
-    error = float(np.sqrt(values.var(axis=1, ddof=1).sum() / n_chains))
-    lower = min(total - SURE * error, total - values.max() / n_chains)
+    error = float(np.sqrt(values.var(axis=1, ddof=1).sum() / N_CHAINS))
+    lower = min(total - SURE * error, total - values.max() / N_CHAINS)
     log_z, log_lower = np.log(np.maximum([total, lower], np.finfo(float).tiny)) + scale
     return LocalMasses(float(log_z), error / total, float(log_lower), n)
 
@@ -98,8 +97,7 @@ def _modes_of_units(rbm: RBM) -> tuple[np.ndarray, np.ndarray]:
     In the starts, none, one or two of the hidden units with the largest weights are on: such a unit
     may shift the Gaussian N(b + W_j, I) further than chains move.
     """
-    units = heaviest(rbm.weights.T)[:UNITS]
-    one = np.eye(rbm.n_hidden)[units]
+    one = np.eye(rbm.n_hidden)[heaviest(rbm.weights.T)[:UNITS]]
     two = np.maximum(one[:, None], one).reshape(-1, rbm.n_hidden)
     visible, bounds = layers_solutions(rbm, np.concatenate([0 * one[:1], two]))
     _, first = np.unique(rbm.field(visible) > 0, axis=0, return_index=True)

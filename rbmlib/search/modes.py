@@ -100,11 +100,13 @@ def hunting_starts(rbm, data=None, rng=None):
     """Return the visible means (n, n_visible) from which to start."""
     rng, single = checks.generator(rng), in_single(rbm)
     hidden = [starts(rbm), _held(rbm.weights.T)]
-    visible = [_held(rbm.weights), *_directions(rbm.weights)]
+    right = singular_vectors(rbm.weights.T @ rbm.weights, min(N_DIRECTIONS, *rbm.weights.shape))
+    left = 0.5 + 0.5 * np.sign(right @ rbm.weights.T)
+    visible = [_held(rbm.weights), left, 1 - left]
     for rows, weights in ((visible, rbm.weights), (hidden, rbm.weights.T)):
-        n = len(weights)
-        rows += [_patterns(weights)]
-        rows += [(rng.random((N_RANDOM, n)) < 0.5).astype(float)]
+        n, units = len(weights), heaviest(weights.T)[: n_held(weights.T)]
+        pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)  # favoured by a unit of the other layer
+        rows += [pattern, 1 - pattern, (rng.random((N_RANDOM, n)) < 0.5).astype(float)]
         rows += [(rng.random((N_RANDOM, n)) < rng.random((N_RANDOM, 1))).astype(float)]
     if data is not None:
         data = np.asarray(data)
@@ -135,20 +137,6 @@ def _held(weights):
     means = np.full((2, units.size, len(weights)), 0.5)
     means[:, np.arange(units.size), units] = [[1.0], [0.0]]
     return means.reshape(-1, len(weights))
-
-
-def _patterns(weights):
-    """Return the states of a layer favoured by units of the other layer, and their complements."""
-    units = heaviest(weights.T)[: n_held(weights.T)]
-    pattern = 0.5 + 0.5 * np.sign(weights[:, units].T)
-    return np.concatenate([pattern, 1 - pattern])
-
-
-def _directions(weights):
-    """Return states from the signs of the leading singular vectors, and their complements."""
-    right = singular_vectors(weights.T @ weights, min(N_DIRECTIONS, *weights.shape))
-    left = 0.5 + 0.5 * np.sign(right @ weights.T)
-    return [left, 1 - left]
 
 
 def _changed(single, visible):

@@ -2,7 +2,7 @@
 
     Z = S + E[w 1(h not in S)],    S = sum of p*(h) over distinct states of the smaller layer,
 
-where w is the weight of an annealed chain (times its share of a part, `cover`) and h a draw of the
+where w is the weight of an annealed chain (times its share of a part, `Missed`) and h a draw of the
 smaller layer at the end of the chain. S is exact and found without the chains (`search.beam`), so
 the mean is unbiased. If S holds nearly all of Z, uneven weights do little harm. The risk is states
 that neither the sum nor the chains find: n effective chains miss a set of states with a share of

@@ -77,8 +77,7 @@ class ContrastiveDivergence(Learner):
     def look(self, monitor) -> dict[str, float]:
         """Return the reconstruction error, and the exact mean log-likelihood (nats) if feasible."""
         rbm, sample = self.rbm(), self.data[:SEEN].astype(float)
-        hidden = rbm.hidden.mean(rbm.field(sample))
-        means = rbm.visible.mean(hidden @ rbm.weights.T + rbm.visible.bias)
+        means = rbm.visible.mean(rbm.visible_field(rbm.hidden.mean(rbm.field(sample))))
         error = float(np.abs(means - sample).sum(axis=1).mean())
         seen = {"update": self.n_done, "reconstruction_error": error}
         if n_states(rbm.hidden) <= MAX_EXACT_STATES:

@@ -78,7 +78,11 @@ def seen_by(monitor, rbm) -> dict[str, float]:
 
 
 class Learner:
-    """A model in training. A subclass has `update`, `rbm` and `look`, and calls `begin`."""
+    """A model in training. A subclass calls `begin` and has three methods.
+
+    ``update(rate)`` makes an update of the parameters, ``rbm()`` returns the current model, and
+    ``look(monitor)`` returns the numbers to record for it.
+    """
 
     dtype: type = np.float32
     batches: Iterator[np.ndarray] | None = None  # if the data come from a generator
@@ -105,16 +109,6 @@ class Learner:
     def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.weights, self.visible_bias, self.hidden_bias
 
-    def update(self, rate: float) -> None:
-        raise NotImplementedError
-
-    def rbm(self):
-        raise NotImplementedError
-
-    def look(self, monitor) -> dict[str, float]:
-        """Return the numbers to record for the current model."""
-        raise NotImplementedError
-
     def next_rows(self) -> np.ndarray:
         """Return the indices of the next rows, drawn epoch by epoch without replacement."""
         size = self.settings["batch_size"]
@@ -130,11 +124,10 @@ class Learner:
     def step(self, rate: float, gradients) -> None:
         """Make a step with momentum, as the compiled step (`_kernels.learning`) does."""
         kept = np.float32(self.settings["momentum"])
-        all_of_them = zip(self.parameters, self.averages, gradients, strict=True)
-        for parameter, speed, gradient in all_of_them:
+        for p, speed, gradient in zip(self.parameters, self.averages, gradients, strict=True):
             speed *= kept
             speed += np.float32(rate) * gradient
-            parameter += speed
+            p += speed
 
     def check_finite(self, *arrays, largest: float = FINITE) -> None:
         if not all((np.abs(array) <= largest).all() for array in arrays):  # nor is NaN
@@ -145,7 +138,7 @@ class Learner:
 class Looks:
     """The evaluations of a model during training, and the rule for early stopping."""
 
-    def __init__(self, learner: Learner, monitor, patience: int | None = None):
+    def __init__(self, learner: Any, monitor, patience: int | None = None):
         self.learner, self.monitor, self.started = learner, monitor, time.perf_counter()
         self.patience = None if patience is None else checks.count("patience", patience)
         self.best: tuple[int, Any] | None = None
@@ -189,7 +182,7 @@ def looks_every(monitor_every: int | None, n_updates: int, least: int = 1) -> in
     return checks.count("monitor_every", tenth if monitor_every is None else monitor_every)
 
 
-def run(learner: Learner, looks: Looks, every: int) -> TrainingResult:
+def run(learner: Any, looks: Looks, every: int) -> TrainingResult:
     """Run all updates; evaluate the model after every ``every`` updates."""
     settings, n_updates = learner.settings, learner.settings["n_updates"]
     rates = np.broadcast_to(np.array(settings["learning_rate"], float), n_updates)

@@ -158,8 +158,7 @@ class LogZTracker:
     @property
     def std_error(self) -> float:
         self._sampled()
-        lag = (1 - self.gain) * np.sqrt(max(self._squares, 0.0))
-        return float(np.hypot(self.noise, lag))
+        return float(np.hypot(self.noise, (1 - self.gain) * np.sqrt(max(self._squares, 0.0))))
 
     def _start(self, path: GeometricPath) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Anneal to the first model; a share r_k of the chains stops at beta_k.
@@ -204,8 +203,7 @@ class LogZTracker:
         in place of h.
         """
         weights = self.conditional()[:, -1]
-        visible = np.asarray(self.sample.states, np.float32)
-        rbm = self.rbm
+        rbm, visible = self.rbm, np.asarray(self.sample.states, np.float32)
         weights = (weights / weights.sum()).astype(np.float32)
         means = expit(visible @ rbm.weights.astype(np.float32) + rbm.hidden_bias.astype(np.float32))
         return (visible * weights[:, None]).T @ means, weights @ visible, weights @ means

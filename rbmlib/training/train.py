@@ -126,8 +126,7 @@ def train(
         warn(f"{held}: for units of {q} states, {remedy}", UserWarning)
     learner = _learner(states, settings, start, checks.generator(rng), batches, tracker)
     every = loop.looks_every(monitor_every, settings["n_updates"], learner.apart)
-    looks = loop.Looks(learner, monitor, patience)
-    return loop.run(learner, looks, every)
+    return loop.run(learner, loop.Looks(learner, monitor, patience), every)
 
 
 def _of_method(settings: dict, tracker) -> dict[str, Any]:
