@@ -86,8 +86,7 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
     given = {"printed_variance": float(line["variance"]), "printed_n": 100, "unit": ""}
 
     def parts(how):
-        limit = ms.exactly(LONG_RUN[how])
-        off = judge.printed_value(name, limit, printed=text, **given)
+        off = judge.printed_value(name, ms.exactly(LONG_RUN[how]), printed=text, **given)
         found = {"mean, ours minus printed": off}
         if (how, 50_000) not in by:
             return found
@@ -126,10 +125,11 @@ def rows(
 def sams_rows(runs: Stored) -> list[Verdict]:
     """The rows of SAMS: readings that agree do not divide by Z_A ** (1 - beta)."""
     every = pick(runs.sams, jump="global")
-    divided = pick(every, constant="dropped").groupby("model")["reading"].count()
-    words = "All readings that agree keep Z_A^(1-beta), which section III.B divides out. All {} "
-    words += "that divide, none with random ladders, contradict the row."
-    return rows("SAMS", every, {m: words.format(divided[m]) for m in MODELS})
+    divided = pick(every, constant="dropped").groupby("model")["log_z"].agg(["size", "min", "max"])
+    said = "All readings that agree keep Z_A^(1-beta), which section III.B divides out. The "
+    said += "{:.0f} that divide, none with random ladders, have means of {:.0f} to {:.0f} nats."
+    words = {m: said.format(*divided.loc[m]).replace("of -", "of −") for m in MODELS}
+    return rows("SAMS", every, words)
 
 
 def tap_rows(runs: Stored, words: dict[str, str]) -> list[Verdict]:
@@ -351,8 +351,8 @@ def rts_units(runs: Stored) -> Verdict:
         return judge.effect("wang-rts-units", gain, direction=+1)
 
     cases = grid(fewer, FEW, round_sweeps=ROUNDS)
-    near = {m: found(m, 0.01)[1] for m in FEW}
-    said = listed(f"{x.sum()} of {len(x)} runs on {m}" for m, x in near.items())
+    near = [found(m, 0.01)[1] for m in FEW]
+    said = listed(f"{x.sum()} of {len(x)} runs on {m}" for m, x in zip(FEW, near, strict=True))
     stops = found(["h100", "h500"], 0.05, round_sweeps=list(ROUNDS))[0]
     said = f"At Tlimit = 0.01, {said} converge. On h100 and h500, {stops.sum()} of {len(stops)} "
     said += f"runs stop, even at 0.05. The smallest difference in shares is {smallest(cases)}."
