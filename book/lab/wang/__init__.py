@@ -11,12 +11,12 @@ from functools import cache
 import pandas as pd
 
 from rbmbook.models import load_reference
-from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, OUTCOMES, REPRODUCED, counted, depends
+from rbmbook.verdicts import CONTRADICTED, DEPENDS, REPRODUCED, counted, depends
 from rbmlib import datasets
 
 MODELS = ("h10", "h20", "h100", "h500")
 PRINTED_RUNS = 20  # behind a printed mean and variance
-NAMED, LISTED = 3, 12  # most readings in the note of a verdict, and in its list
+LISTED, EXAMPLES = 12, 2  # most cases in the list of a verdict; of more, cases of each outcome
 reference = cache(load_reference)  # the book's log Z of each model, exact for h10 and h20
 
 
@@ -45,31 +45,22 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     """One verdict over all readings, on a row of a printed table or on a sentence.
 
     ``cases`` has verdicts by reading, or by reading and then by model; ``on`` is what the claim
-    depends on if readings differ.
+    depends on if readings differ. Of many cases, the verdict lists a few of each outcome.
     """
     found = depends(on, cases)
-    every = {
-        f"{x}, {m}".rstrip(", "): v
-        for x, of_case in cases.items()
-        for m, v in (of_case.items() if isinstance(of_case, dict) else [("", of_case)])
-    }
-    names = {o: [x for x, v in every.items() if v.outcome == o] for o in OUTCOMES}
-    agree, contradict, unknown = (names[o] for o in (REPRODUCED, CONTRADICTED, OPEN))
-    some = "such as " if len(agree) > NAMED else ""
-    such = f" ({some}{'; '.join(agree[:NAMED])})" if agree else ""
-    note = f"of {len(every):,} cases, {_did(agree, 'agree')}{such}, "
-    note += f"{_did(contradict, 'contradict')} the claim and {_did(unknown, 'leave')} it open"
-    if len(contradict) == len(every):
-        note = f"all {len(every):,} cases contradict the claim"
+    counts = counted(found.parts)
+    agree, contradict = (counts.get(outcome, 0) for outcome in (REPRODUCED, CONTRADICTED))
+    note = f"agreement in {agree} of {len(found.parts):,} cases, contradiction in {contradict}"
     note = f"on {on}: {note}" if found.outcome == DEPENDS else note
     found = found._replace(ours=ours, note=note)
     if len(found.parts) <= LISTED:
         return found
-    counts = counted(found.parts)
     by = {o: [part for part in found.parts if part[2] == o] for o in counts}
-    first = tuple(part for some in by.values() for part in some[: LISTED // len(counts)])
+    first = tuple(part for some in by.values() for part in some[:EXAMPLES])
     return found._replace(parts=first, counts=counts)
 
 
-def _did(cases: list, verb: str) -> str:
-    return f"{len(cases)} {verb}{'s' if len(cases) == 1 else ''}"
+def span(values, text) -> str:
+    """The smallest and the largest value as text, or one of them if both read the same."""
+    every = [*values]
+    return " to ".join(dict.fromkeys(map(text, (min(every), max(every)))))

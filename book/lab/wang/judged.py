@@ -11,8 +11,8 @@ from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.experiments.wang import CONSTANTS
 from rbmbook.page import one, pick, pm, published
-from rbmbook.tables import listed, number
-from rbmbook.verdicts import Verdict, depends, together
+from rbmbook.tables import listed
+from rbmbook.verdicts import Verdict, depends, effect_in_words, in_brackets, together
 
 from . import (
     MODELS,
@@ -22,6 +22,7 @@ from . import (
     printed_correlations,
     printed_error,
     programs,
+    span,
     truth,
 )
 from .programs import Stored, converged, rmse_of, rmse_over
@@ -32,12 +33,12 @@ FEW = ("h10", "h20")
 BASES = ("base rate", "counts + 5", "own biases", "zero")  # of AIS
 RBM_A = ("counts + 5", "own visible", "own both", "zero")  # of SAMS
 ROUNDS = (1000, 1500, 2000, 3000, 5000)
-A_NAT = {"margin": 1.0, "unit": "nats", "reason": "smaller differences do not matter"}
+A_NAT = {"margin": 1.0, "unit": "nats", "reason": "Z changes by less than a factor of e"}
 
 
 IN_WORDS = {
     "round_sweeps": "N = {:,}", "threshold": "Tlimit = {:g}", "n_sweeps": "{:,} sweeps",
-    "base": "AIS from {}",
+    "base": "AIS from {}", "tolerance": "tolerance {:g}",
 }  # fmt: skip
 
 
@@ -56,6 +57,15 @@ def grid(judged, models=MODELS, **settings) -> dict[str, dict[str, Verdict]]:
     return cases
 
 
+def each(cases) -> list[Verdict]:
+    return [v for of_case in cases.values() for v in of_case.values()]
+
+
+def smallest(cases) -> str:
+    """The smallest effect of all cases, with its interval."""
+    return effect_in_words(min(each(cases), key=lambda v: v.effect))
+
+
 LONG_RUN = {  # limits by quadrature; proposals are as wide as the marginals unless stated
     "drawn again": 0.2606, "counted again": 2 / 7,
     "drawn again, variances as standard deviations": 0.3227,
@@ -64,44 +74,39 @@ LONG_RUN = {  # limits by quadrature; proposals are as wide as the marginals unl
 
 
 def mh_table(stored: pd.DataFrame) -> Verdict:
-    """All printed results of the sampler, by treatment of a rejected proposal.
+    """Results of the sampler over 100 runs, by treatment of a rejected proposal.
 
     ``stored`` has correlations of runs with all points and with a tenth of them.
     """
     name, correlation = "wang-mh-table", 0.5
     ten = {"margin": 1.5, "reason": "ten times the points divide a correct sampler's error by 3.2"}
     by = {key: x.to_numpy() for key, x in stored.groupby(["rule", "points"])["correlation"]}
-    ran = list(stored["rule"].unique())
+    line = printed_correlations().set_index("n_runs").loc["100"]
+    text = f"{float(line['mean_correlation_as_printed']) / 10:.4f}"
+    given = {"printed_variance": float(line["variance"]), "printed_n": 100, "unit": ""}
 
     def parts(how):
-        limit = ms.exactly(LONG_RUN[how])
-        error = ms.exactly(abs(limit.value - correlation))
-        found = {"error at most 0.01": judge.bound(name, error, at_most=0.0101)}
-        for line in printed_correlations().itertuples():
-            n, variance = int(line.n_runs), line.variance
-            text = f"{float(line.mean_correlation_as_printed) / 10:.4f}"
-            given = {"printed_variance": float(variance), "printed_n": n, "unit": ""}
-            found[f"mean of {n} runs, ours minus printed"] = judge.printed_value(
-                name, limit, printed=text, **given
-            )
-            if how in ran:
-                found[f"variance of {n} runs, ours over printed"] = judge.printed_variance(
-                    name, by[how, 50_000], printed=variance, printed_n=n
-                )
-        if how not in ran:
+        off = judge.printed_value(name, ms.exactly(LONG_RUN[how]), printed=text, **given)
+        found = {"mean, ours minus printed": off}
+        if (how, 50_000) not in by:
             return found
         few, x = (by[how, n] for n in (5000, 50_000))
-        ends = {"at_least": 0.484, "at_most": 0.497}
-        found["mean in the printed range"] = judge.bound(name, ms.mean_of(x), **ends)
+        found["mean in the printed range"] = judge.bound(
+            name, ms.mean_of(x), at_least=0.484, at_most=0.497
+        )
+        found["variance, ours over printed"] = judge.printed_variance(
+            name, x, printed=line["variance"], printed_n=100
+        )
         gain = ms.rmse_ratio(few - correlation, of=x - correlation)
         return found | {"no closer with more points": judge.equivalence(name, gain, **ten)}
 
-    what = "what follows a rejected proposal and how wide the proposals are"
-    found = depends(what, {how: parts(how) for how in LONG_RUN})
-    said = listed(f"{pm(ms.mean_of(by[how, 50_000]))} ({how})" for how in ran)
-    wrong = "In every reading, the correlation is at least 0.15 below the true 0.5."
-    models = "none (a Gaussian in two dimensions)"
-    return found.said(f"The mean correlation is {said}.", wrong, models)
+    found = depends("the reading", {how: parts(how) for how in LONG_RUN})
+    again, counted = (pm(ms.mean_of(by[how, 50_000])) for how in ("drawn again", "counted again"))
+    said = f"The mean correlation of 100 runs is {again} if a new proposal follows a rejection, as "
+    said += f"printed, and {counted} if the old point counts again."
+    limits = listed(f"{x:.4f}" for how, x in LONG_RUN.items() if (how, 50_000) not in by)
+    words = f"With the variances as standard deviations, long runs would give {limits}."
+    return found.said(said, words, "none (a Gaussian in two dimensions)")
 
 
 def rows(
@@ -115,6 +120,16 @@ def rows(
         return found.priced(price) if price else found
 
     return _by_model(judged, words)
+
+
+def sams_rows(runs: Stored) -> list[Verdict]:
+    """The rows of SAMS: readings that agree do not divide by Z_A ** (1 - beta)."""
+    every = pick(runs.sams, jump="global")
+    divided = pick(every, constant="dropped").groupby("model")["log_z"].agg(["size", "min", "max"])
+    said = "All readings that agree keep Z_A^(1-beta), which section III.B divides out. The "
+    said += "{:.0f} that divide, none with random ladders, have means of {:.0f} to {:.0f} nats."
+    words = {m: said.format(*divided.loc[m]).replace("of -", "of −") for m in MODELS}
+    return rows("SAMS", every, words)
 
 
 def tap_rows(runs: Stored, words: dict[str, str]) -> list[Verdict]:
@@ -135,17 +150,12 @@ def ais_finer(runs: Stored) -> Verdict:
         gain = rmse_over(equal_steps(runs, model, base), few)
         return judge.effect("wang-ais-finer", gain, direction=-1)
 
-    def off(base):
-        few = one(runs.coarse, model="h500", base=base)["mean_log_z"] - truth("h500")
-        many = equal_steps(runs, "h500", base)["log_z"] - truth("h500")
-        return f"{few:+.2f} and {many:+.2f} nats from {_named(base)}".replace("-", "−")
-
-    both = ("base rate", "own biases")
-    found = depends("the base", grid(finer, base=both))
-    said = "With 10,000 and 60,000 temperatures, the mean errors on h500 are "
-    said += f"{', and '.join(map(off, both))}."
-    why = "With six or ten times as many temperatures, the error is smaller on every model."
-    return found.said(said, why, THEIRS)
+    cases = grid(finer, base=("base rate", "own biases"))
+    every = {f"{m}, {case}": v for case, of in cases.items() for m, v in of.items()}
+    least, most = (f(every, key=lambda x: every[x].effect) for f in (min, max))
+    said = "With 60,000 temperatures (100,000 on h10), the RMSE divided by that with 10,000 is "
+    said += f"{effect_in_words(every[least])} ({least}) to {effect_in_words(every[most])} ({most})."
+    return depends("the base", cases).said(said, models=THEIRS)
 
 
 def equal_steps(runs: Stored, model: str, base: str) -> pd.Series:
@@ -179,25 +189,25 @@ def tap_constant(runs: Stored) -> Verdict:
         return judge.effect(name, ms.difference(three, two), direction=-1, unit="nats")
 
     both = list(product(MODELS, programs.ORDERS))
+    three, two = (printed(k)["variance"] for k in ("TAP3", "TAP2"))
+    rises = {m: f"{three[m]} against {two[m]}" for m in MODELS if float(three[m]) > float(two[m])}
+    falls_in_print = judge.compare(three[list(MODELS)], "<", two[list(MODELS)])
+    in_print = judge.statement(name, falls_in_print, reason="in the report's own table")
+    what = "where a call starts and when it stops"
     parts = {
-        "a constant error": {
+        "falls in the printed table": in_print._replace(ours=""),
+        "a constant error": depends(what, {
             r: {f"{m}, {programs.ORDERS[k]}": constant(m, k, s) for m, k in both}
             for r, s in starts.items()
-        },
-        "falls with the order": {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()},
-    }
-    three, two = (printed(k)["variance"].astype(float)[list(MODELS)] for k in ("TAP3", "TAP2"))
-    rises = [m for m in MODELS if three[m] > two[m]]
-    why = f"the printed variance of TAP3 is larger than that of TAP2 on {listed(rises)}"
-    in_print = judge.statement(name, judge.compare(three, "<", two), reason=why)
-    what = "where a call starts and when it stops"
-    found = {part: depends(what, cases) for part, cases in parts.items()}
-    found["falls in the printed table"] = in_print._replace(ours="")
-    said = f"On h10 to h500, the printed variances are {listed(map(number, two))} nats² for TAP2 "
-    said += f"and {listed(map(number, three))} nats² for TAP3."
-    words = "In our calls, the error is surely not constant only on h20 from solved fixed points. "
-    words += "On h10, most cases are open."
-    return together(found).said(said, words, THEIRS)
+        }),
+        "falls with the order": depends(
+            what, {r: {m: falls(m, s) for m in MODELS} for r, s in starts.items()}
+        ),
+    }  # fmt: skip
+    said = "The printed variance of TAP3 is larger than that of TAP2 on "
+    said += f"{listed(f'{m} ({x} nats²)' for m, x in rises.items())}."
+    words = "In our calls, both parts of the claim depend on where a call starts and when it stops."
+    return together(parts).said(said, words, THEIRS)
 
 
 def tap_quick(runs: Stored, within: int = 50) -> Verdict:
@@ -206,15 +216,16 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     def quick(model, tolerance):
         found = programs.calls(runs.tap, model, 3, **programs.FIRST | {"tolerance": tolerance})
         settled = (found["ended"] == programs.STOPPED) & (found["n_done"] <= within)
-        return judge.bound("wang-tap-fig4", ms.share_of(settled.to_numpy()), at_least=0.5)
+        share = ms.share_of(settled.to_numpy())
+        found = judge.bound("wang-tap-fig4", share, at_least=0.5, least=0.0)
+        return found._replace(high=min(found.high, 1.0))
 
-    every = product(MODELS, (0.001, 0.1, 2.0))
-    cases = {f"{m}, tolerance {t:g}": quick(m, t) for m, t in every}
-    soon = [case for case, v in cases.items() if v.outcome == judge.REPRODUCED]
-    such = f"{len(soon)} of {len(cases)} cases"
-    said = f"In {such}, at least half of the calls stop at the tolerance within 50 updates."
-    words = f"These cases are {'; '.join(soon)}. All calls on h500 and most on h10 break off at an "
-    words += "entropy of 0 log 0. Figure 4 continues such calls."
+    cases = grid(quick, tolerance=(0.001, 0.1, 2.0))
+    soon = {m: [case.split()[-1] for case, of in cases.items()
+                if of[m].outcome == judge.REPRODUCED] for m in MODELS}  # fmt: skip
+    said = "; ".join(f"{listed(x) or 'none'} ({m})" for m, x in soon.items())
+    said = f"At least half of the calls stop within {within} updates at these tolerances: {said}."
+    words = "Other calls end in a cycle of two values or at an entropy of 0 log 0."
     return depends("the model and the tolerance", cases).said(said, words, THEIRS)
 
 
@@ -233,20 +244,21 @@ def rts_base(runs: Stored) -> Verdict:
         gain = (ms.share_of(near(model, base, **where)) for base in ("counts + 5", "zero"))
         return judge.effect(name, ms.difference(*gain), direction=+1)
 
-    def span(base):
-        every = [near("h10", base, **dict(zip(where, x, strict=True))).mean()
-                 for x in product(*where.values())]  # fmt: skip
-        low, high = (f"{end:.0%}" for end in (min(every), max(every)))
-        return f"{high if low == high else f'{low} to {high}'} from {_named(base)}"
+    def counted(**where):
+        every = converged(runs, **where)[1]
+        return f"{every.sum()} of {len(every)} runs"
 
+    gains = grid(better, ["h10"], **where)
     parts = {
         "zeros do not converge": depends(what, grid(fails, (*FEW, "h100"), **where)),
-        "counts + 5 converge better": depends(what, grid(better, ["h10"], **where)),
+        "counts + 5 converge better": depends(what, gains),
     }
-    both = f"{span('zero')} and {span('counts + 5')}"
-    said = f"The share of runs that converge on h10 is {both}, depending on N and Tlimit."
-    why = "From zeros, no run that stops ends near log Z."
-    return together(parts, ours=said).said(words=why, models=THREE)
+    of_h10 = {"model": "h10", "rbm_a": "counts + 5", "round_sweeps": [1000, 3000]}
+    strict, loose = (counted(**of_h10, threshold=t) for t in (0.01, 0.05))
+    said = f"From zeros, {counted(rbm_a='zero')} converge. From counts + 5, {strict} on h10 do at "
+    said += f"Tlimit = 0.01 and {loose} at 0.05. The smallest difference in shares is "
+    said += f"{smallest(gains)}."
+    return together(parts, ours=said).said(models=THREE)
 
 
 def sweeps_to_stop(runs: Stored, model: str) -> ms.Measured:
@@ -276,10 +288,8 @@ def base_term(runs: Stored) -> Verdict:
         return less(*pair)
 
     def less(*pair):
-        sizes.append([rmse_of(row) for row in pair])
         return judge.effect(name, rmse_over(*pair), direction=-1)
 
-    sizes: list[list[float]] = []  # with the division and without
     sooner = {m: sweeps_to_stop(runs, m) for m in FEW}
     of_sams = grid(divided, rbm_a=RBM_A) | grid(without, what=["the energy taken out"])
     of_rts = {m: judge.effect(name, x, **fifth) for m, x in sooner.items()}
@@ -287,13 +297,13 @@ def base_term(runs: Stored) -> Verdict:
         "RTS, sweeps until it stops": together(of_rts),
         "SAMS, error": depends("the base", of_sams),
     }
-    said = listed(f"{np.exp(x.value):.2f} ({m})" for m, x in sooner.items())
-    with_it, without_it = (f"{min(x):.1f} to {max(x):.1f} nats" for x in zip(*sizes, strict=True))
-    why = f"The RMSE of SAMS after 7,000 sweeps is {with_it} with the division (by Z_A or by the "
-    why += f"energy of RBM A) and {without_it} without."
-    ours = f"With the division, RTS makes {said} times as many sweeps before it stops as without."
-    found = together(parts, ours=ours)
-    return found.said(words=why, models=THEIRS)
+    ours = "The division changes the number of sweeps before RTS stops by a factor of "
+    ours += f"{listed(f'{effect_in_words(v)} on {m}' for m, v in of_rts.items())}."
+    every = [v.outcome for v in each(of_sams)]
+    worse, better = (every.count(x) for x in (judge.CONTRADICTED, judge.REPRODUCED))
+    why = "The division raises the RMSE of SAMS after 7,000 sweeps in "
+    why += f"{worse} of {len(every)} cases and lowers it in {better}."
+    return together(parts, ours=ours).said(words=why, models=THEIRS)
 
 
 def rts_threshold(runs: Stored) -> Verdict:
@@ -309,45 +319,44 @@ def rts_threshold(runs: Stored) -> Verdict:
         stops = converged(runs, model=model, rbm_a="zero", threshold=0.01, **where)[0]
         return judge.bound(name, ms.share_of(stops), at_most=0.5)
 
-    def every(judged, models, lengths):
-        cases = grid(judged, models, round_sweeps=lengths, constant=CONSTANTS)
-        return depends("N and the constant", cases)
+    def errors(model, t):
+        rows = pick(runs.rts, model=model, n_temperatures=99, threshold=t).to_dict("records")
+        return f"{span(map(rmse_of, rows), '{:.2f}'.format)} nats on {model}"
 
-    def span(t):
-        of_h10 = pick(runs.rts, model="h10", n_temperatures=99, threshold=t).to_dict("records")
-        sizes = [rmse_of(row) for row in of_h10]
-        return f"{min(sizes):.2f} to {max(sizes):.2f}"
-
+    ratios = grid(right, FEW, round_sweeps=ROUNDS, constant=CONSTANTS)
+    zeros = grid(goes_on, (*FEW, "h100"), round_sweeps=(1000, 3000), constant=CONSTANTS)
+    what = "N and the constant"
     parts = {
-        "Tlimit decides the error": every(right, FEW, ROUNDS),
-        "from zeros the loop goes on": every(goes_on, (*FEW, "h100"), (1000, 3000)),
+        "Tlimit decides the error": depends(what, ratios),
+        "from zeros the loop goes on": depends(what, zeros),
     }
-    said = f"The RMSE on h10 is {span(0.05)} nats at Tlimit = 0.05 and {span(0.01)} nats at 0.01."
-    why = "The smaller Tlimit gives the right value. From zeros, hardly any loop ends."
+    loose, strict = (listed(errors(m, t) for m in FEW) for t in (0.05, 0.01))
+    stops = pick(runs.single, rbm_a="zero", threshold=0.01)["stopped"]
+    said = f"The RMSE is {loose} at Tlimit = 0.05, and {strict} at 0.01."
+    said += f" The smallest ratio is {smallest(ratios)}."
+    why = f"From zeros, {stops.sum():.0f} of {len(stops)} loops stop at 0.01."
     return together(parts, ours=said).said(words=why, models=THREE)
 
 
 def rts_units(runs: Stored) -> Verdict:
-    """Shares of runs that stop at one setting, with few and with many hidden units."""
+    """Shares of runs that converge with few hidden units, and that stop at all with many."""
 
-    def fewer(pair, **where):
-        where |= {"rbm_a": "counts + 5", "threshold": 0.05}
-        stops = (ms.share_of(converged(runs, model=m, **where)[0]) for m in pair.split(" minus "))
-        return judge.effect("wang-rts-units", ms.difference(*stops), direction=+1)
+    def found(models, threshold, **where):
+        where |= {"rbm_a": "counts + 5", "threshold": threshold}
+        return converged(runs, model=models, **where)
 
-    pairs = ("h10 minus h100", "h10 minus h500", "h20 minus h500")
-    cases = grid(fewer, pairs, round_sweeps=ROUNDS, constant=CONSTANTS)
-    count = {m: pick(runs.rts, model=m, threshold=0.05, n_temperatures=99) for m in MODELS}
-    said = listed(f"{x['n'].sum()} of {x['tried'].sum()} runs on {m}" for m, x in count.items())
-    found = depends("N and the constant", cases)
-    said = f"At Tlimit = 0.05, the loop stops in {said}."
-    near = [converged(runs, model=m, rbm_a="counts + 5", threshold=0.01)[1] for m in FEW]
-    near = listed(f"{x.sum()} of {len(x)} runs on {m}" for m, x in zip(FEW, near, strict=True))
-    words = (
-        f"At 0.01, {near} stop and end within {programs.CLOSE:g} nats of log Z. On h100 and h500, "
-    )
-    words += "loops stop only at larger thresholds, and not near log Z."
-    return found.said(said, words, THEIRS)
+    def fewer(model, **where):
+        few, many = found(model, 0.01, **where)[1], found(["h100", "h500"], 0.05, **where)[0]
+        gain = ms.difference(ms.share_of(few), ms.share_of(many))
+        return judge.effect("wang-rts-units", gain, direction=+1)
+
+    cases = grid(fewer, FEW, round_sweeps=ROUNDS)
+    near = [found(m, 0.01)[1] for m in FEW]
+    said = listed(f"{x.sum()} of {len(x)} runs on {m}" for m, x in zip(FEW, near, strict=True))
+    stops = found(["h100", "h500"], 0.05, round_sweeps=list(ROUNDS))[0]
+    said = f"At Tlimit = 0.01, {said} converge. On h100 and h500, {stops.sum()} of {len(stops)} "
+    said += f"runs stop, even at 0.05. The smallest difference in shares is {smallest(cases)}."
+    return depends("N", cases).said(said, models=THEIRS)
 
 
 def rts_accuracy(runs: Stored) -> Verdict:
@@ -359,21 +368,18 @@ def rts_accuracy(runs: Stored) -> Verdict:
         ratio = rmse_over(of_rts, equal_steps(runs, model, base))
         return judge.equivalence("wang-rts-accuracy", ratio, **alike)
 
-    def errors(model):
-        of_ais = (f"{rmse_of(equal_steps(runs, model, b)):.2f} from {_named(b)}" for b in BASES)
-        of_rts = rmse_of(programs.fitting(runs.rts, model))
-        ais = listed(of_ais)
-        of_rts = f"{of_rts:.2f} nats (N = 2,000, Tlimit 0.02)"
-        return f"On {model}, the RMSE of RTS is {of_rts}, and that of AIS is {ais}."
-
-    kept = runs.rts.query(f"n_temperatures == 99 and constant == 'kept' and n >= {programs.FEWEST}")
-    both = kept.groupby("reading", sort=False)["model"].agg(set)
+    loops = runs.rts.query(f"n_temperatures == 99 and n >= {programs.FEWEST}")
+    both = loops.groupby("reading", sort=False)["model"].agg(set)
     readings = both.index[both.map(set(FEW).issubset)]
-    cases = grid(as_accurate, FEW, reading=readings, base=BASES)
-    said = " ".join(map(errors, FEW))
+    cases = grid(as_accurate, FEW, reading=readings, base=BASES[:3])  # AIS from zeros is far off
+    of_base = [x for case, x in cases.items() if case.endswith("the base rate")]
+    best = (min((x[m] for x in of_base), key=lambda v: v.effect) for m in FEW)
+    fit = (as_accurate(m, programs.fitting(runs.rts, m)["reading"], "base rate") for m in FEW)
+    said = "The RMSE of RTS divided by that of AIS from the base rate is, on h10 and h20, "
+    said += f"{listed(map(effect_in_words, fit))} with N = 2,000 and Tlimit = 0.02, "
+    said += f"and {listed(map(effect_in_words, best))} at best."
     found = over(cases, said, "N, Tlimit and the base of AIS")
-    why = "At Tlimit = 0.01, some readings of RTS are as accurate as AIS from the base rate on h10."
-    return found.said(words=why, models="h10 and h20, the report's own models")
+    return found.said(models="h10 and h20, the report's own models")
 
 
 def sams_local(runs: Stored) -> Verdict:
@@ -392,17 +398,15 @@ def sams_local(runs: Stored) -> Verdict:
     models = (*FEW, "h100")
     where = {b: [m for m in models if near(b, m)] for b in RBM_A}
     far = ((b, m) for b, m in product(RBM_A, models) if m not in where[b])
-    other = [float(np.exp(rmse_over(*pair(*x)).value)) for x in far]
+    other = [np.exp(rmse_over(*pair(*x)).value) for x in far]
     cases = {b: {m: slower(b, m) for m in found} for b, found in where.items() if found}
-    local, jumps = map(rmse_of, pair("counts + 5", "h10"))
-    from_zeros = (rmse_over(*pair("zero", m, 200_000)) for m in models)
-    times = listed(f"{np.exp(x.value):.2f} ({m})" for x, m in zip(from_zeros, models, strict=True))
-    said = "After 30,000 sweeps from counts + 5, the RMSE on h10 is "
-    said += f"{local:.1f} nats with local jumps and {jumps:.2f} nats with global jumps."
-    why = f"We judge a pair of runs if one of them ends within {programs.CLOSE:g} nats of log Z. "
-    why += f"On the other {len(other)} pairs, the RMSE with local jumps is {min(other):.2f} to "
-    why += f"{max(other):.2f} times that with global jumps. From zeros, which are all among these, "
-    why += f"the factor after 200,000 sweeps is {times}."
+    every = [v.effect for v in each(cases)]
+    later = judge.effect("wang-sams-local", rmse_over(*pair("zero", "h10", 200_000)), direction=+1)
+    said = "After 30,000 sweeps, the RMSE with local jumps is "
+    said += f"{span(every, '{:.1f}'.format)} times that with global jumps in the {len(every)} "
+    said += f"cases in which either RMSE is below {programs.CLOSE:g} nats."
+    why = f"In the other {len(other)} cases, the factor is {span(other, '{:.2f}'.format)}. From "
+    why += f"zeros on h10, it is {effect_in_words(later)} even after 200,000 sweeps."
     return depends("the base", cases).said(said, why, THREE)
 
 
@@ -435,9 +439,9 @@ def sams_units(runs: Stored) -> Verdict:
         "near AIS, as printed": together(near),
         "growth of error and variance": depends("the reading", grown),
     }
-    differences = listed(f"{x.value:+.1f}" for x in apart.values()).replace("-", "−")
-    said = f"On h10 to h500, the printed log Z of SAMS minus that of AIS is {differences} nats."
-    why = "On three of four models, the two methods are 8 to 52 nats apart."
+    said = listed(f"{in_brackets(*v[3:6])} ({m})" for m, v in near.items())
+    said = f"The printed log Z of SAMS minus that of AIS is {said} nats."
+    why = "In our runs, the growth of error and variance depends on the settings of SAMS."
     return together(parts, ours=said).said(words=why, models=THEIRS)
 
 
@@ -454,26 +458,14 @@ def most_accurate(runs: Stored) -> Verdict:
             case = f"AIS from {_named(base)} against {method}, {row['reading']}"
             found = together({"mean error": good, f"RMSE over that of {method}": better})
             cases.setdefault(case, {})[model] = found
-    off = {b: [equal_steps(runs, m, b)["log_z"] - truth(m) for m in MODELS] for b in BASES}
-    errors = {b: listed(f"{x:+.2f}" for x in e) for b, e in off.items()}
-    said = "; ".join(f"{text} from {_named(b)}" for b, text in errors.items())
-    said = f"The mean errors of AIS on h10 to h500, in nats, are {said}.".replace("-", "−")
-    at = {b: [v.outcome for x, of in cases.items() if f"from {_named(b)} " in x
-              for v in of.values()] for b in BASES}  # fmt: skip
-    against = listed(f"{x.count(judge.CONTRADICTED)} of {len(x)} from {_named(b)}"
-                     for b, x in at.items())  # fmt: skip
-    why = f"The cases that contradict the claim are {against}. In the printed table, RTS is nearer "
-    why += "to log Z on h10 and h20, and TAP on h20, but within three standard errors."
+    at = {b: {x: of for x, of in cases.items() if f"from {_named(b)} " in x} for b in BASES}
+    against = {b: [v.outcome for v in each(of)].count(judge.CONTRADICTED) for b, of in at.items()}
+    said = listed(f"{n} from {_named(b)}" for b, n in against.items())
+    said = f"Of {len(each(at['zero']))} cases for each base of AIS, those contradicted are {said}."
+    errors = {b: [rmse_of(equal_steps(runs, m, b)) for m in MODELS] for b in ("base rate", "zero")}
+    words = listed(f"{span(x, '{:.2f}'.format)} from {_named(b)}" for b, x in errors.items())
     found = over(cases, said, "the base and the readings of RTS and SAMS")
-    return found.said("", why, THEIRS)
-
-
-def printed_errors() -> dict[str, np.ndarray]:
-    """Distances of the printed values from log Z, by method."""
-    return {
-        k: np.array([abs(printed_error(m, k)) for m in MODELS])
-        for k in ("AIS", "RTS", "SAMS", "TAP (")
-    }
+    return found.said("", f"The RMSE of AIS in nats is {words}.", THEIRS)
 
 
 def tap_largest(runs: Stored) -> Verdict:
@@ -492,15 +484,17 @@ def tap_largest(runs: Stored) -> Verdict:
         f"SAMS, {r}": {m: larger(m, one(runs.sams, model=m, reading=r)) for m in MODELS}
         for r in common_walks(runs)
     }
-    by = {k: listed(f"{x:.2f}" for x in printed_errors()[k]) for k in ("TAP (", "SAMS")}
+    tap, sams = (np.array([abs(printed_error(m, k)) for m in MODELS]) for k in ("TAP (", "SAMS"))
+    nearer = f"in print, TAP is nearer to log Z than SAMS on {(tap < sams).sum()} of 4 models"
+    in_print = judge.statement(name, judge.compare(tap, ">", sams), reason=nearer)
+    parts = {
+        "SAMS more accurate in print": in_print._replace(ours=""),
+        "by the printed programs": depends("the reading", others),
+    }
+    spread = printed("SAMS").loc[list(MODELS), "variance"].astype(float)
+    errors = listed(map(pm, sams, np.sqrt(spread / PRINTED_RUNS)))
     said = "The printed errors on h10 to h500, in nats, are "
-    said += f"{by['TAP (']} for TAP, and {by['SAMS']} for SAMS."
-    off = printed_errors()
-    tap, theirs = off.pop("TAP ("), np.array([*off.values()])
-    larger_in_print = judge.compare(np.broadcast_to(tap, theirs.shape), ">", theirs)
-    why = "the printed value of TAP is nearer to log Z than that of SAMS on three of four models"
-    parts = {"in the printed table": judge.statement(name, larger_in_print, reason=why)}
-    parts["by the printed programs"] = depends("the reading", others)
+    said += f"{listed(f'{x:.2f}' for x in tap)} for TAP, and {errors} for SAMS."
     return together(parts, ours=said).said(models=THEIRS)
 
 
@@ -516,13 +510,14 @@ def rts_worst(runs: Stored) -> Verdict:
         return judge.effect("wang-rts-worst", rmse_over(*pair(model, **where)), direction=+1)
 
     cases = grid(worse, n_sweeps=(10_000, 40_000, 100_000), constant=CONSTANTS)
-    at = {m: map(rmse_of, pair(m, n_sweeps=40_000, constant="kept")) for m in MODELS}
-    said = "; ".join(f"{a:.1f} and {b:.1f} nats on {m}" for m, (a, b) in at.items())
-    said = f"After 40,000 sweeps with the constant kept, the RMSEs of RTS and SAMS are {said}."
-    why = "With the constant dropped, SAMS is worse than RTS on h10 and h20. We compare only these "
-    why += "two methods, because AIS and TAP do not update guesses of log Z."
-    found = depends("the number of sweeps and the constant", cases)
-    return found.said(said, why, THEIRS)
+    at = {c: [*cases[f"40,000 sweeps, {c}"].values()] for c in CONSTANTS}
+    kept, dropped = (effect_in_words(x[0]) for x in at.values())
+    all_kept, all_dropped = (span((v.effect for v in x), "{:.2f}".format) for x in at.values())
+    said = f"After 40,000 sweeps on h10, the RMSE of RTS is {kept} times that of SAMS if both keep "
+    said += f"Z_A^(1-beta), and {dropped} times if both divide it out, as section III.B says. "
+    said += f"On all models, the factors are {all_kept} and {all_dropped}."
+    found = over(cases, said, "whether the programs divide by Z_A^(1-beta)")
+    return found.said(models=THEIRS)
 
 
 def speed_order(stored: pd.DataFrame) -> Verdict:
@@ -551,12 +546,8 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
         ratio = ms.ratio(spent[max(units), program], spent[max(units), "AIS"])
         return judge.bound(name, ratio, at_most=share, alpha=ms.FEW)
 
-    def span(*programs):
-        low, *_, high = sorted(spent[n, k].mean() for n, k in product(units, programs))
-        return f"{number(low, 1)} to {number(high)} s"
-
     faster = {k: quicker(k, "AIS") for k in walks}
-    times = (f"{k}, {n}: {v.effect:.2f} times" for k in walks for n, v in faster[k].items())
+    times = (f"{k}, {n}: {effect_in_words(v)}" for k in walks for n, v in faster[k].items())
     grows = {f"{a} to {b} units": less(*map(by_temperature, (a, b))) for a, b in pairwise(units)}
     parts = {
         "AIS slower with more units, per temperature": together(grows),
@@ -566,14 +557,9 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     }
     for rival in ("AIS", loops[0], walks[0]):
         parts[f"TAP faster than {rival}"] = together(quicker("TAP3", rival))
-    n_sweeps = int(walks[-1].split()[1].replace(",", ""))
-    slope = spent[max(units), walks[-1]].mean() / spent[max(units), "AIS"].mean() / n_sweeps
-    said = f"The processor time of a run is {span('TAP3')} for TAP3, {span('AIS')} for AIS, "
-    said += f"{span(*loops)} for RTS and {span(*walks)} for SAMS."
-    why = "TAP is the fastest if SAMS makes 5,000 sweeps or more. One temperature of AIS takes "
-    why += "longer with more units. Whether SAMS "
-    why += "is faster than AIS depends on the number of its sweeps, which the report does not "
-    why += "print. Relative to AIS, the printed times on h500 (30 s and 264 s) allow "
-    why += f"{share / slope:,.0f} of our sweeps."
+    tap = span((spent[n, "TAP3"].mean() for n in units), lambda x: f"{x:.3f}")
+    ratios = listed(f"{span((v.effect for v in x.values()), '{:.2f}'.format)} times as long with "
+                    f"{k.partition(', ')[2]}" for k, x in faster.items())  # fmt: skip
+    said = f"Compared with AIS, SAMS takes {ratios}. TAP3 is the fastest, with {tap} s a call."
     models = "pcd_10, pcd_20, spectral_100 and pcd_500, as large as the report's models"
-    return together(parts).said(said, why, models)
+    return together(parts).said(said, models=models)

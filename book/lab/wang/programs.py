@@ -2,8 +2,8 @@
 
 A row is one reading on one model. It has "n" independent runs of one chain each, with mean "log_z"
 and "variance". For RTS, "n" counts the runs that met the stopping rule, and "tried" counts all. A
-reading of TAP sets the layer updated first, the start of a call, the change of log Z at which the
-call ends, the order behind the printed log Z, and whether this is one call or the mean of 20.
+reading of TAP sets the start of a call, the change of log Z at which the call ends, the order
+behind the printed log Z, and whether this is one call or the mean of 20.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.page import over as over_other
 from rbmbook.page import pick, stored
-from rbmbook.tables import number, with_error
+from rbmbook.tables import listed, number, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
-from . import PRINTED_RUNS, over, printed, reference, truth
+from . import PRINTED_RUNS, over, printed, reference, span, truth
 
 FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
@@ -108,7 +108,10 @@ def judged(name: str, method: str, row) -> Verdict:
     variance = judge.printed_variance(
         name, row["variance"], n=row["n"], printed=spread["variance"], printed_n=PRINTED_RUNS
     )
-    return together({"log Z": of_mean, "variance": variance}, ours=said(row))._replace(note="")
+    found = together({"log Z": of_mean, "variance": variance}, ours=said(row))
+    by = (v.note.partition("margin ")[2].partition(":")[0] for v in (of_mean, variance))
+    shows = f"the smallest differences that {PRINTED_RUNS} runs against {PRINTED_RUNS} would show"
+    return found._replace(note="margin {} nats (mean) and {} (variance): ".format(*by) + shows)
 
 
 def said(row) -> str:
@@ -123,10 +126,17 @@ def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
             cases[row["reading"]] = judged(name, method, row)
         elif not row["n"]:
             cases[row["reading"]] = judge.left_open(name, f"none of {row['tried']} runs stopped")
-    given = [x for x, v in cases.items() if v.outcome == REPRODUCED] or list(cases)
-    enough = readings[(readings["n"] >= FEWEST) & readings["reading"].isin(given)]
-    nearest = nearest_reading(method, enough)
-    return over(cases, f"The nearest reading ({nearest['reading']}) gives {said(nearest)}.")
+    given = [x for x, v in cases.items() if v.outcome == REPRODUCED]
+    stopped, never = readings[readings["n"] > 0], readings[readings["n"] == 0]
+    if len(never) and not given:
+        off = stopped["log_z"] - truth(stopped["model"].iloc[0])
+        ours = f"With Tlimit up to {never['threshold'].max():g}, none of {never['tried'].sum()} "
+        ours += f"runs stops. With {stopped['threshold'].min():g} or more, the means are "
+        return over(cases, f"{ours}{span(off, '{:.0f}'.format)} nats above log Z.")
+    nearest = nearest_reading(method, readings[readings["reading"].isin(given or list(cases))])
+    margin = cases[nearest["reading"]].note.split()[1]
+    ours = f"The nearest reading ({nearest['reading']}) gives {said(nearest)}. "
+    return over(cases, f"{ours}The margin for the mean is {margin} nats.")
 
 
 def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
@@ -170,7 +180,6 @@ def mean_error(row) -> ms.Measured:
 
 
 ORDERS = {2: "TAP2", 3: "TAP3"}
-SETTINGS = ["update", "begin", "tolerance"]
 FIRST = {"update": "alternating", "begin": "uniform", "tolerance": 0.001}  # reading
 STOPPED = 1  # code of "ended" at a change below the tolerance
 SETS = 2  # least number of sets of 20 calls, for a range to compare with a printed variance
@@ -198,6 +207,12 @@ def spread(values) -> float:
     return float((x - x[0]).var(ddof=1))
 
 
+def sets(values) -> list[float]:
+    """Variances of sets of twenty calls."""
+    x = np.asarray(values)
+    return [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)]
+
+
 def in_cycle(found: pd.DataFrame) -> bool:
     """Does every call end at one of the two values of a cycle?"""
     x, ends = found["log_z"].to_numpy(), found[["cycle_low", "cycle_high"]].to_numpy()
@@ -218,7 +233,7 @@ def split_nearest(found: pd.DataFrame, value: float) -> tuple[int, float, float]
 
 def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> Verdict:
     """Verdict on a printed variance of twenty calls, by calls of one reading."""
-    x = found["log_z"].to_numpy()
+    x = found["log_z"]
     if in_cycle(found) or np.ptp(x) < 1e-6:  # two values, or one
         certain = split_nearest(found, value)[2] if in_cycle(found) else 0.0
         said = f"{number(certain)} nats², printed {text}"
@@ -227,8 +242,7 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
         found = judge.printed_variance(name, x, printed=text, printed_n=PRINTED_RUNS)
         return found._replace(unit="times the printed one")
     # values are not normal: a few distant ones dominate the variance
-    sets, wanted = [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)], float(text)
-    low, high = min(sets), max(sets)
+    low, high, wanted = min(sets(x)), max(sets(x)), float(text)
     said = f"{number(low)} to {number(high)}"
     inside = judge.compare(low, "<=", wanted) & judge.compare(wanted, "<=", high)
     if not inside.holds and low / FAR <= wanted <= high * FAR:
@@ -240,7 +254,9 @@ def variance_judged(name: str, found: pd.DataFrame, text: str, value: float) -> 
 def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: int) -> Verdict:
     """Verdict on a printed log Z, a mean of ``n`` calls of a printed variance, by one reading."""
     if in_cycle(found):
-        return judge.digits(name, split_nearest(found, float(text))[1], text)
+        ends = found[["cycle_low", "cycle_high"]].mean()
+        nearest = ends[(ends - float(text)).abs().idxmin()]
+        return judge.digits(name, nearest if n == 1 else split_nearest(found, float(text))[1], text)
     of_20 = PRINTED_RUNS / n * float(variance)  # gives a mean of 20 the error of a mean of n
     spread = {"printed_variance": of_20, "printed_n": PRINTED_RUNS}
     return judge.printed_value(name, mean_of_calls(found["log_z"]), printed=text, **spread)
@@ -250,24 +266,31 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     """One verdict on a row of the printed table, over all readings with runs of both orders."""
     row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
     text, cases = printed("TAP (").loc[model, "logz"], {}
-    ran = pick(runs, model=model, n_updates=1000)
-    both = ran.groupby(SETTINGS, sort=False)["order"].nunique() == len(ORDERS)
-    for setting in both.index[both]:
-        reading = dict(zip(SETTINGS, setting, strict=True))
+    ran = pick(runs, model=model, n_updates=1000, update="alternating")
+    both = ran.groupby(["begin", "tolerance"], sort=False)["order"].nunique() == len(ORDERS)
+    means: dict[str, list] = {label: [] for label in row}
+    spreads: dict[str, list] = {label: [] for label in row}  # of 20 calls each
+    for begin, tolerance in both.index[both]:
+        reading = FIRST | {"begin": begin, "tolerance": tolerance}
         of = {label: calls(runs, model, order, **reading) for order, label in ORDERS.items()}
         variances = {
             f"variance of {label}": variance_judged(name, found, row[label], float(text))
             for label, found in of.items()
         }
+        for label, found in of.items():
+            means[label].append(found["log_z"].mean())
+            spreads[label] += sets(found["log_z"])
         for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):
             off = value_judged(name, found, text, row[label], n)
             parts = {"log Z, ours minus printed": off} | variances
             calls_of = ("one call" if n == 1 else "mean of 20 calls") + f" of {label}"
-            cases["{}, {}, tolerance {:g}, {}".format(*setting, calls_of)] = together(parts)
-    two, three = (first_calls(runs, model, order) for order in ORDERS)
-    ours = f"In the first reading, TAP3 gives log Z = {three.mean():.4f}. The variances are "
-    ours += f"{number(spread(two))} (TAP2) and {number(spread(three))} (TAP3)."
-    return over(cases, ours)  # ``ours`` is by the first reading
+            cases[f"{begin}, tolerance {tolerance:g}, {calls_of}"] = together(parts)
+    ours = listed(
+        f"{span(means[label], '{:.2f}'.format)} with variances of {span(spreads[label], number)} "
+        f"({label})"
+        for label in row
+    )
+    return over(cases, f"Depending on the reading, log Z is {ours}.")
 
 
 SWEEPS = (
@@ -306,7 +329,7 @@ def load(scheduler: str = "") -> Stored:
         sweeps=found["rts_loop_sweeps"],
         sams=of_sams(pd.concat([found["sams_printed"], found["sams_lengths"]])),
         energy=energy.assign(variance=20 * energy["std_error"] ** 2),
-        tap=calls.drop_duplicates([*SETTINGS, "model", "order", "n_updates", "seed"]),
+        tap=calls.drop_duplicates([*FIRST, "model", "order", "n_updates", "seed"]),
         fixed_points=pick(found["tap_report"], n_starts=1, solver="minimise"),
     )
 
