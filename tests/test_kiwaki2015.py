@@ -1,6 +1,7 @@
 """`rbmbook.kiwaki2015`: what is measured of stored runs, theorem 1 and the verdicts, by hand."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -171,7 +172,8 @@ def test_a_mean_falls_with_the_ess_and_z_falls_faster():
 
 def test_pilot_cost():
     main = {"n_chains": 1000, "n_temperatures": 100_000}
-    assert "0.1% of the steps" in theory.pilot_cost(main).ours
+    assert "0.1% of a run" in theory.pilot_cost(main).ours
+    assert "below 2,000, and 10% with K = 1,000" in theory.pilot_cost(main).words
     assert theory.pilot_cost(main | {"n_temperatures": 1000}).outcome == CONTRADICTED
 
 
@@ -236,7 +238,6 @@ def test_the_greatest_ess(ess, outcome):
     ]
     found = judged.larger_ess(table(*rows), ["pcd_20"])
     assert found.outcome == outcome
-    assert ("hour" in found.note) == (outcome == OPEN)
 
 
 def highest(*rows):
@@ -264,7 +265,7 @@ def test_gms13_has_no_quarter_more():
         return judged.gms13_below(table(*rows))
 
     assert [found(x).outcome for x in (700.0, 870.0, 960.0)] == [REPRODUCED, OPEN, CONTRADICTED]
-    assert "2 h on two cores" in found(870.0).note
+    assert "3 h on two cores" in found(870.0).note
 
 
 def test_an_uncapped_schedule_falls_where_one_model_shows_it():
@@ -273,8 +274,7 @@ def test_an_uncapped_schedule_falls_where_one_model_shows_it():
         return judged.uncapped(table(*rows))
 
     assert [found(x).outcome for x in (180.0, 900.0)] == [REPRODUCED, OPEN]
-    assert "0.20 on PCD(20)" in found(180.0).ours
-    assert "1 of 1 pairs" in found(180.0).words
+    assert re.search(r"1 of our 1 pairs.* 5\.00 \[\d.*\] times that of VAROPT", found(180.0).ours)
 
 
 def fall(few, many, **rates):
@@ -286,16 +286,19 @@ def fall(few, many, **rates):
     rows += [run("pcd_20", "varopt", 0.009, b, n_temperatures=1000, mean_log_z=206.0)
              for b in runs.BASES]  # fmt: skip
     truth = SimpleNamespace(log_z=635.0, std_error=0.02)
-    return judged.errors_fall(table(*rows), truth, TRUTH).outcome
+    return judged.errors_fall(table(*rows), truth, TRUTH)
 
 
 def test_errors_with_500_units():
     """Much: more than the 4 nats with 20 units; rapidly: fourfold for a hundredfold K."""
     both = {"own biases": (7.0, 0.7)}
-    assert fall(7.0, 0.7, **both) == REPRODUCED
-    assert fall(7.0, 0.7, **{"own biases": (7.0,)}) == OPEN
-    assert fall(7.0, 2.5, **both) == DEPENDS
-    assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}) == CONTRADICTED
+    found = fall(7.0, 0.7, **both)
+    assert found.outcome == REPRODUCED
+    assert "is 1.75 [" in found.ours  # 7 / 4
+    assert "divides the distance by 10.00 [" in found.words
+    assert fall(7.0, 0.7, **{"own biases": (7.0,)}).outcome == OPEN
+    assert fall(7.0, 2.5, **both).outcome == DEPENDS
+    assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}).outcome == CONTRADICTED
 
 
 def test_the_greatest_ess_and_smallest_error_are_means_over_seeds():
@@ -308,9 +311,10 @@ def test_the_greatest_ess_and_smallest_error_are_means_over_seeds():
                          n_temperatures=k, ess=500.0, log_z=210.45)
     ]  # fmt: skip
     stored = table(*rows)
-    assert "in 0 of 2 settings" in judged.larger_ess(stored, ["pcd_20"], [10_000, 30_000]).words
+    found = judged.larger_ess(stored, ["pcd_20"], [10_000, 30_000])
+    assert "in 0 and 0 of 2 settings" in found.words
     found = judged.smaller_errors(stored, {"pcd_20": 210.0})
-    assert "the smallest RMSE of the three schedules in 2 of 2" in found.words
+    assert "the smallest RMSE in 2 and 2" in found.words
 
 
 def gains(*of_base_rate, own=None, again=()):
@@ -337,14 +341,16 @@ def test_gains_with_500_units():
     assert gains(1.3, 1.1, own=(1.1, 1.3)).outcome == DEPENDS
     assert gains(1.3, 1.1, again=(1.5,)).outcome == DEPENDS  # another training run
     assert gains(1.3, 1.299).outcome == CONTRADICTED  # by less than the pilot costs
-    assert "1.30 with 20 units and 1.10 to 1.10 with 500" in gains(1.3, 1.1).ours
+    assert "is 1.18 [" in gains(1.3, 1.1).ours  # 1.3 / 1.1
+    assert "give 0.87 to 0.87" in gains(1.3, 1.1, again=(1.5,)).words  # 1.3 / 1.5
 
 
 def test_schedules_at_the_ceiling_decide_nothing():
     even = [r for m in runs.MODELS[3:] for r in three(m, ess=900.0)]
     assert judged.ahead_on_500(table(*even)).outcome == CONTRADICTED
     full = [r for m in runs.MODELS[3:] for r in three(m, ess=985.0)]
-    assert "2 h" in judged.ahead_on_500(table(*full)).note
+    assert "1.5 h" in judged.ahead_on_500(table(*full)).note
+    assert "at least 985 of 1,000" in judged.ahead_on_500(table(*full)).words
 
 
 # ---------------------------------------------------------------- Figure 4
@@ -358,7 +364,7 @@ def looks(first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, model="pc
         of = {f"ess_{i}": e for i, e in enumerate(ess, 1)}
         tenth_i = tenth * (1 + 0.05 * x) * (1 + noise * math.cos(9 * i))
         rows.append(run(model, "varopt", cap, base, n_temperatures=k, seed=i)
-                    | of | {"variance_2": tenth_i})  # fmt: skip
+                    | of | {"variance_1": tenth_i, "variance_2": tenth_i})  # fmt: skip
     return pd.DataFrame(rows)
 
 
