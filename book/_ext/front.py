@@ -88,8 +88,8 @@ def consistent() -> str:
     wrong, most = int(found["wrong"].sum()), trust.share_interval(found["wrong"].sum(), len(found))
     return (
         f"On test models whose log Z is known, {wrong or 'none'} of {len(found)} consistent values "
-        f"{'was' if wrong < 2 else 'were'} off by more than four standard errors and 0.05 nats, "
-        f"so at most {most[1]:.1%} of such values should be wrong by so much (95% interval). "
+        f"{'was' if wrong < 2 else 'were'} off by more than four standard errors and 0.05 nats. "
+        f"The 95% interval for the share of such errors ends at {most[1]:.1%}. "
         "Models built to deceive can still fool `rl.log_z` ({doc}`check/calibration`)."
     )
 

@@ -60,7 +60,7 @@ def lost_hill(own: Own):
 
 @function("trap", 3)
 def from_above(own: Own):
-    """Reverse chains estimate 1/Z: the mean of exp(-R) is unbiased, that of exp(R) is not."""
+    """The mean of exp(-R) estimates 1/Z without bias, but that of exp(R) does not estimate Z."""
     r = reverse_r(own)
     yield (r,), -logmeanexp(-r), {
         "this is the published mistake: the mean of exp(R) does not estimate Z": logmeanexp(r),
@@ -79,5 +79,5 @@ two_bases = letter(
     "b", "Chains seldom find a mode to which their base gives almost no probability.",
     a="all of these chains have the same number of steps",
     c="the three upper rows have three schedules, and most of their chains are too low",
-    d="the chains of the lower rows are from the same model",
+    d="all six rows show the same model",
 )  # fmt: skip

@@ -85,5 +85,5 @@ h20 = letter(
     kind="trap", points=2,
     a="with 60,000 steps from the base rate of the data every chain is within 1.3 nats",
     b="the same model is estimated well from another base, so it is not to blame",
-    d="20 chains have the same mean in expectation, only a larger error",
+    d="more chains would give a smaller error, but the same mean in expectation",
 )  # fmt: skip

@@ -25,7 +25,7 @@ GIVEN = {
 
 @function("derivation", 2)
 def with_prior(own: Own):
-    """A larger prior leads to more visits, which say nothing about Z."""
+    """A larger prior leads to more visits, but these extra visits say nothing about Z."""
     rng = own.rng("prior")
     shares, prior = rng.dirichlet(3 * np.ones(5), size=2)
     guess, log_z_0 = rng.normal(size=5), 7.0
