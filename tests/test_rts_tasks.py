@@ -39,16 +39,6 @@ def test_chains_under_a_prior_have_moved_before_they_are_used():
     assert run("settled", burn_in=60, **options)[0].log_z == b
 
 
-def test_short_runs_are_counted_one_by_one():
-    estimate, more = run("moves", n_runs=12, n_chains=20, n_sweeps=60, burn_in=20)
-    assert estimate.n_chains == 12 * 20
-    for kind in ("rts", "sd", "rsd"):
-        error = np.sqrt(more[f"{kind}_variance"] / 11)
-        assert abs(more[f"{kind}_mean"] - EXACT) < 5 * error
-    assert 0.3 < more["rsd_variance"] / more["rts_variance"] < 3
-    assert more["sd_variance"] > 2 * more["rsd_variance"]  # counted, not averaged
-
-
 def test_a_prior_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="prior is 'steep': expected one of 'uniform'"):
         run("settled", n_sweeps=10, burn_in=1, prior="steep")

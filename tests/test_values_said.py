@@ -127,13 +127,14 @@ def test_columns_of_both_directions(path):
 
 
 def test_columns_of_priors_and_short_runs(path):
-    _, columns = quiet(
+    run, columns = quiet(
         carlson2016._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5
     )
     guess, begun = carlson2016.short_start(path, BETAS, np.random.default_rng([5, 1]), 32)
     source = np.random.default_rng([5, 2])
     settled = rl.simulated_tempering(path, BETAS, guess, 32, 5, source, record_every=5, **begun)
     sample = rl.simulated_tempering(path, BETAS, guess, 32, 60, source, start=settled)
+    assert run.log_z == quiet(rl.rts_of_sample, sample).log_z
     parts = [sample.of_chains(slice(8 * i, 8 * i + 8)) for i in range(4)]
     wanted = {
         "rts": [quiet(rl.rts_of_sample, p).log_z for p in parts],
