@@ -99,14 +99,14 @@ def test_a_layer_that_is_integrated_out_is_enumerated_on_the_other_side(name):
 def test_exact_draws_and_gibbs_sweeps_have_the_law_of_the_model(rbm):
     v = every_state(rbm.visible)
     p = probabilities(rbm.log_density(v))
-    draws = rbm.exact_samples(20_000, 3)
-    found = {"exact": draws}
+    draws = [rbm.exact_samples(20_000, 3)]
     if rbm.hidden.conditional:
-        found["gibbs"] = rbm.gibbs(draws, 4)
-    index = {tuple(row): i for i, row in enumerate(v)}
-    p_values = [
-        chi_square_p(np.array([index[tuple(row)] for row in drawn]), p) for drawn in found.values()
-    ]
+        draws.append(rbm.gibbs(draws[0], 4))
+    number = {tuple(row): i for i, row in enumerate(v)}
+    found = [np.array([number[tuple(row)] for row in rows]) for rows in draws]
+    pairs = found[0][::2] * len(p) + found[0][1::2]  # of draws that follow each other
+    p_values = [chi_square_p(one, p) for one in found]
+    p_values.append(chi_square_p(pairs, np.outer(p, p).ravel()))
     assert_no_rejection(p_values, "draws", level=1e-4)
 
 
@@ -202,8 +202,6 @@ def test_a_kind_of_unit_is_one_class(tmp_path):
     assert rl.exact(rbm).log_z == pytest.approx(log_sum(joint), abs=1e-12)
     rbm.save(tmp_path / "m.npz")
     assert type(rl.load_rbm(tmp_path / "m.npz").visible) is Levels
-    run = rl.ais(rl.GeometricPath(rbm), rl.schedules.linear(200), 300, rng=0)
-    assert abs(run.log_z - log_sum(joint)) < 4 * run.std_error < 0.1
     found = rl.log_z(rbm, n_steps=200, enumerate_small=False, rng=0)
     assert found.log_z == pytest.approx(log_sum(joint), abs=0.02)
     rows = rl.sample(rbm, 500, rng=0).states
@@ -356,14 +354,6 @@ def test_every_estimator_finds_log_z_of_every_kind(kind, estimator):
     rbm = MODELS[kind]
     run = quiet(ESTIMATORS[estimator], rl.GeometricPath(rbm), 3)
     assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.5
-
-
-@pytest.mark.statistical
-@each(MODELS)
-def test_log_z_by_a_path_through_another_model(rbm):
-    half, none = (rbm.with_(weights=share * rbm.weights) for share in (0.5, 0.0))
-    run = rl.ais(rl.Polyline([none, half, rbm]), BETAS, 400, rng=1)
-    assert abs(run.log_z - rl.exact(rbm).log_z) < 4.5 * run.std_error < 1.0
 
 
 # log_z ---------------------------------------------------------------------------------------
