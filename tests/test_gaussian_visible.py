@@ -87,26 +87,6 @@ def test_gibbs_moves_a_reduced_model_as_it_moves_the_whole():
     assert_no_rejection(p, "laws of a step", level=1e-4)
 
 
-def test_exact_samples_of_orthogonal_columns():
-    rbm = orthogonal(5, 2, [0.9, 0.5], visible_bias=np.full(5, 0.2), hidden_bias=[0.5, -0.4],
-                     leakiness=0.05)  # fmt: skip
-    model, span = rbm.reduced()
-    u = span.coordinates(rbm.exact_samples(20_000, 0))
-    log_mass, mean, sd, end = normal.pieces(model)
-    p = []
-    for j in range(2):
-        share = np.exp(log_mass[:, j] - log_sum(log_mass[:, j]))
-        below, above = (stats.norm(mean[i, j], sd[i, j]) for i in (0, 1))
-        x, cut = u[:, j], end[j]
-        cdf = np.where(
-            x <= cut,
-            share[0] * below.cdf(x) / below.cdf(cut),
-            share[0] + share[1] * (1 - above.sf(x) / above.sf(cut)),
-        )
-        p.append(stats.kstest(cdf, "uniform").pvalue)
-    assert_no_rejection(p, "directions", level=1e-4)
-
-
 SLOPES = [(0.1, 0.9), (0.9, 0.1), (0.0, 0.9), (0.9, 0.0), (1.3, 0.4)]
 SLANTED = np.array([[0.6, -0.4], [-0.1, 0.5]])
 TURNED = np.array([[0.6, -0.3], [0.3, 0.6]])  # orthogonal columns
