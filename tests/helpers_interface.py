@@ -60,29 +60,6 @@ def arguments(thing) -> list[str]:
     ]
 
 
-def broken(promised: dict[str, list[str]], today: dict[str, list[str]]) -> list[str]:
-    """Promises that are not kept: whoever wrote a program by them would see it fail."""
-    faults = []
-    for name, before in promised.items():
-        now = today.get(name)
-        if now is None:
-            faults.append(f"{name} is gone")
-            continue
-        places, places_now = ([a.rstrip("=") for a in x if a[0] != "*"] for x in (before, now))
-        if places_now[: len(places)] != places:
-            faults.append(f"{name} took {', '.join(places)} by place: now {places_now}")
-        known, known_now = ({a.strip("*=") for a in x} for x in (before, now))
-        if not any(a.startswith("**") for a in now):
-            faults += [f"{name} has no argument {a}" for a in sorted(known - known_now)]
-        needed, needed_now = (
-            {a.strip("*") for a in x if a[-1] != "=" and ":" not in a and a[:2] != "**"}
-            for x in (before, now)
-        )
-        for a in sorted(needed_now - needed):
-            faults.append(f"{name} cannot be called without {a} any more")
-    return faults
-
-
 def read(text: str) -> dict[str, list[str]]:
     lines = [line.partition("(") for line in text.splitlines() if line and line[0] != "#"]
     return {n: [a for a in rest.rstrip(")").split(", ") if a] for n, _, rest in lines}
