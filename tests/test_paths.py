@@ -3,7 +3,6 @@
 Truths are sums of ``path.log_density`` over a table of all states: bits, or a grid of the plane.
 """
 
-import warnings
 from functools import cache
 from typing import NamedTuple
 
@@ -325,15 +324,14 @@ def test_mean_field_covers_both_modes():
     assert ((rate > 0.2) & (rate < 0.8)).all()
 
 
+@pytest.mark.filterwarnings("error")
 def test_uniform_base_warns_and_the_others_do_not():
     with pytest.warns(UserWarning, match="uniform base") as caught:
         path = GeometricPath(BERNOULLI, base=None)
     assert caught[0].filename == __file__, "the warning should point at the caller"
     assert path.base_name == "uniform"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for base in (BASE.visible_bias, BASE, "mean_field"):
-            GeometricPath(BERNOULLI, base=base)
+    for base in (BASE.visible_bias, BASE, "mean_field"):
+        GeometricPath(BERNOULLI, base=base)
 
 
 def test_a_uniform_beyond_the_sum_of_shares_draws_the_last_beta():

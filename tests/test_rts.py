@@ -180,11 +180,10 @@ ESTIMATORS = [rl.sams, rl.wang_landau, rl.rts, rl.mbar, rl.ti]
 FROZEN = rl.GeometricPath(hopfield_rbm(60, 4, strength=12.0, rng=0), np.zeros(60))
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_default_call_is_not_flagged_and_right(estimator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run = estimator(MODES, rng=1)
+    run = estimator(MODES, rng=1)
     assert run.converged
     assert run.details["round_trips"] >= 2
     assert abs(run.log_z - rl.exact(MODES.rbm).log_z) < 3 * run.std_error < 0.9
