@@ -9,10 +9,7 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import datasheet, load_reference, tables
-from rbmbook.live import (
-    checked_parameters,
-    refused_parameter,
-)
+from rbmbook.live import checked_parameters, refused_parameter
 from rbmbook.measured import bootstrap_log_weights
 from rbmlib import checks
 
