@@ -5,7 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmbook.step_sizes import AcceptanceModel, fit_acceptance, tune_step_size
+from rbmbook.step_sizes import AcceptanceModel, fit_acceptance
 from rbmlib.paths import hmc
 from rbmlib.paths.hmc import Transition, leapfrog
 
@@ -88,19 +88,6 @@ def test_a_diverged_trajectory_is_rejected_quietly():
     assert (moved.energy_error == np.inf).all()
     np.testing.assert_array_equal(moved.x, x)
     assert (moved.probability == 0).all()
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("target", [0.4, 0.651, 0.9])
-def test_tuned_step_size_meets_its_target(target):
-    rng = np.random.default_rng(6)
-
-    def move(x, step):
-        return hmc.hmc(log_density, gradient, x, step, 5, rng)
-
-    step, x = tune_step_size(move, exact_draws(200, rng), 3.0, target=target)
-    shares = np.concatenate([move(x, step).probability for _ in range(50)])
-    assert abs(shares.mean() - target) < 0.03
 
 
 def test_acceptance_model_is_the_constrained_optimum():
