@@ -41,10 +41,6 @@ def factor(ratio, error=0.1):
     return ms.measured(ratio, error, scale="log")
 
 
-def outcomes(cases):
-    return [pytest.param(*case[1:], id=f"{i}-{case[0]}") for i, case in enumerate(cases)]
-
-
 def printed(ours, error=None, **given):
     return partial(judge.printed_value, "ten", ours, printed_error=error, **given)
 
@@ -168,12 +164,12 @@ TRAININGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("call", "outcome"),
-    outcomes(PRINTED + VARIANCES + DIRECTIONS + ALIKE + BOUNDS + EXACT + TRAININGS),
-)
-def test_outcome(call, outcome):
-    assert call().outcome == outcome
+OUTCOMES = PRINTED + VARIANCES + DIRECTIONS + ALIKE + BOUNDS + EXACT + TRAININGS
+
+
+@pytest.mark.parametrize(("name", "call", "outcome"), OUTCOMES)
+def test_outcome(name, call, outcome):
+    assert call().outcome == outcome, name
 
 
 def test_another_size_is_said():

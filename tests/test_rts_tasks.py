@@ -89,20 +89,15 @@ def law_of(probability, states):
     return np.exp(log_p)
 
 
-def law_of_annealing(path, betas):
-    """p_ann of all states: where annealing along ``betas`` ends, by matrices of Gibbs sweeps."""
-    visible, hidden = map(all_states, path.at(1.0).weights.shape)
-    law = np.exp(path.at(0.0).log_density(visible) - path.log_z_base)
-    for beta in betas[1:-1]:
-        model = path.at(beta)
+def test_weights_of_chains_from_an_image_are_right_on_average_for_the_annealed_law():
+    """p_ann of all states, where annealing ends, by matrices of Gibbs sweeps."""
+    visible, hidden = map(all_states, FEW.weights.shape)
+    law = np.exp(OF_FEW.at(0.0).log_density(visible) - OF_FEW.log_z_base)
+    for beta in THREE[1:-1]:
+        model = OF_FEW.at(beta)
         up = law_of(model.hidden_mean(visible), hidden)
         down = law_of(model.visible_mean(hidden), visible)
         law = law @ up @ down
-    return visible, law
-
-
-def test_weights_of_chains_from_an_image_are_right_on_average_for_the_annealed_law():
-    visible, law = law_of_annealing(OF_FEW, THREE)
     assert abs(law.sum() - 1) < 1e-12
     model = np.exp(FEW.log_density(visible) - rl.exact(FEW).log_z)
     assert np.abs(np.log(law / model)).max() > 0.5  # three steps are far from the model

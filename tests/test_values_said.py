@@ -39,12 +39,6 @@ def found(model):
     return quiet(rl.log_z, model, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
 
 
-def said(capsys, saved, *more):
-    options = "--estimate", "--steps", str(STEPS), "--chains", str(CHAINS), "--seed", str(SEED)
-    code = quiet(main, ["logz", saved, *options, *more])
-    return code, capsys.readouterr().out
-
-
 def test_log_z_says_which_run_is_which(model, found):
     run = three_runs(Problem(model, None, None, SEED), STEPS, CHAINS)
     s = found.details
@@ -66,8 +60,10 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, tmp_path, mod
     rbm = model if shape == (14, 9) else rl.testsystems.random_rbm(*shape, rng=0)
     rbm.save(saved := str(tmp_path / "model.npz"))
     found = quiet(rl.log_z, rbm, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
-    code, text = said(capsys, saved)
+    options = f"--steps {STEPS} --chains {CHAINS} --seed {SEED}"
+    code = quiet(main, ["logz", saved, "--estimate", *options.split()])
     assert code == (0 if found.converged else 1)
+    text = capsys.readouterr().out
     lines = dict(line.split(None, 1) for line in text.splitlines() if not line.startswith("check"))
     s = found.details
 
@@ -87,7 +83,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, tmp_path, mod
     assert numbers("lower bound")[0] < numbers("upper bound")[0]
     assert lines["ESS"] == f"{found.ess:.0f} of {found.n_chains} chains (effective sample size)"
     assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
-    assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
+    assert options in lines["settings"]
     assert lines["verdict"] == f"{found.verdict}: {found.reason}"
     assert lines["model"].startswith(f"{saved} ({shape[0]} x {shape[1]}, units 0/1)")
 
