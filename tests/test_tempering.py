@@ -17,6 +17,7 @@ from helpers_stats import (
     rbm_table,
     state_index,
 )
+from scipy.special import softmax
 
 import rbmlib as rl
 from rbmlib import BernoulliRBM, GeometricPath, checks
@@ -140,21 +141,24 @@ def test_fused_tempering_equals_the_generic_loop(shape, monkeypatch):
         np.testing.assert_array_equal(fused.round_trips, loop.round_trips)
 
 
+def round_trips(temperature):
+    """Of each chain, counted by hand."""
+    ends = [[k for k in column if k in (0, 3)] for column in temperature.T]
+    return [sum(a != b for a, b in pairwise(e)) / 2 for e in ends]
+
+
 def test_sums_agree_with_the_states_kept():
     path = small_path()
     guess = exact_joint(path, np.zeros(4))[1]
     run = rl.simulated_tempering(path, BETAS, guess, 30, 200, 0, prior=PRIOR, n_blocks=4)
     logits = run.delta[..., None] * BETAS + np.log(run.prior) - run.log_z_path
-    q = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    q /= q.sum(axis=-1, keepdims=True)
+    q = softmax(logits, axis=-1)
     for power in range(3):
         wanted = (q * run.delta[..., None] ** power).reshape(4, 50, 30, 4).sum(axis=1)
         np.testing.assert_allclose(run.mixed[:, :, power], wanted, rtol=1e-6, atol=1e-6)
     counts = np.stack([(run.temperature == k).reshape(4, 50, 30).sum(axis=1) for k in range(4)], 2)
     np.testing.assert_array_equal(run.visited[:, :, 0], counts)
-    ends = [[k for k in column if k in (0, 3)] for column in run.temperature.T]
-    trips = [sum(a != b for a, b in pairwise(e)) / 2 for e in ends]
-    np.testing.assert_array_equal(run.round_trips, trips)
+    np.testing.assert_array_equal(run.round_trips, round_trips(run.temperature))
 
 
 def test_a_sample_goes_on_from_its_end():
@@ -163,6 +167,9 @@ def test_a_sample_goes_on_from_its_end():
     first = rl.simulated_tempering(path, BETAS, guess, 10, 20, 0)
     again = rl.simulated_tempering(path, BETAS, guess, 10, 20, 1, start=first)
     np.testing.assert_array_equal(again.origin, first.index)
+    trips = first.round_trips + again.round_trips
+    both = np.concatenate([first.temperature, again.temperature])
+    np.testing.assert_array_equal(trips, round_trips(both))
     fresh = rl.simulated_tempering(path, BETAS, guess, 10, 20, 1, start=first.states)
     assert (fresh.origin != first.index).any()
 
