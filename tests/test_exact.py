@@ -5,11 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers_models import PUBLISHED, independent_rbm, on_threads, published
-from helpers_stats import (
-    all_states,
-    log_sum,
-    rbm_table,
-)
+from helpers_stats import all_states, log_sum, rbm_table
 from scipy.linalg import block_diag
 
 import rbmlib as rl
@@ -83,7 +79,11 @@ def test_log_z_in_closed_form(rbm, log_z):
 def test_log_z_of_a_union_is_the_sum_over_its_connected_parts():
     """40 parts of 3 x 2 units, 50 x 12, 4 x 60, and units without weights, in random order."""
     models = [make(3, 2, seed=seed) for seed in range(40)]
-    models += [make(50, 12, seed=50), make(4, 60, seed=51), make(7, 5, spread=0.0)]
+    models += [
+        make(50, 12, seed=50),
+        make(4, 60, seed=51),
+        make(7, 5).with_(weights=np.zeros((7, 5))),
+    ]
     weights = block_diag(*(model.weights for model in models))
     b = np.concatenate([model.visible_bias for model in models])
     a = np.concatenate([model.hidden_bias for model in models])
