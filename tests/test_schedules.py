@@ -36,7 +36,7 @@ def with_g(pilot, g, name="slope_variance"):
     return dataclasses.replace(pilot, trace=pilot.trace | {name: g})
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+@pytest.mark.parametrize("n", [1, 2, 7, 1000, 3000])
 @pytest.mark.parametrize("name", ["linear", "sm08", "varopt", "friction"])
 def test_schedules_rise_from_exactly_0_to_exactly_1(pilot, name, n):
     given = (pilot,) if name in ("varopt", "friction") else ()
