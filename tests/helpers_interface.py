@@ -65,10 +65,7 @@ def read(text: str) -> dict[str, list[str]]:
     return {n: [a for a in rest.rstrip(")").split(", ") if a] for n, _, rest in lines}
 
 
-def written(promised: dict[str, list[str]]) -> str:
-    head = "# What has been promised; made by: python tests/helpers_interface.py\n"
-    return head + "".join(f"{n}({', '.join(a)})\n" for n, a in sorted(promised.items()))
-
-
 if __name__ == "__main__":
-    RECORD.write_text(written(interface()), encoding="utf-8")
+    head = "# What has been promised; made by: python tests/helpers_interface.py\n"
+    lines = (f"{n}({', '.join(a)})\n" for n, a in sorted(interface().items()))
+    RECORD.write_text(head + "".join(lines), encoding="utf-8")
