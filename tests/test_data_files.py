@@ -293,9 +293,8 @@ def test_load_rbm_from_a_path_and_by_name(data_folders, monkeypatch):
 
 
 def test_unknown_rbm_names_the_known_ones():
-    with pytest.raises(
-        ValueError, match=r"name_or_path is 'h_500', neither .*RBM \(did you mean 'h500'\?\)"
-    ) as caught:
+    words = r"name_or_path is 'h_500', neither .*RBM \(did you mean 'h500'\?\)"
+    with pytest.raises(ValueError, match=words) as caught:
         datasets.load_rbm("h_500")
     names = [*_register.COMMITTED_RBMS, *_register.PUBLISHED_RBMS]
     assert f"expected one of {', '.join(names)}; or the path of an .npz" in str(caught.value)
