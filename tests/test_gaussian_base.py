@@ -17,6 +17,23 @@ STATES = {rbm: rbm.exact_samples(200, 1) for rbm in (LEAKY, GAUSSIAN)}
 KINDS = [GaussianBasePath, SinglePrecisionBasePath]
 
 
+@pytest.mark.parametrize("beta", [0.4, 1.0])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rbm", STATES, ids=["leaky", "gaussian"])
+def test_trajectories_alone_leave_the_density_invariant(rbm, kind, beta):
+    path, rng, n = kind(rbm, STATES[rbm], n_leapfrog=5), np.random.default_rng(4), 20_000
+    base = path.state_of(rbm.exact_samples(n, 4)) if beta == 1.0 else path.sample_base(n, rng)
+    log_w = (beta != 1.0) * beta * path.log_density_slope(base, 0.0)
+    w = np.exp(log_w - log_w.max())
+    z = moved = base[rng.choice(n, n, p=w / w.sum())]
+    for _ in range(4):
+        moved = path._trajectory(moved, np.full((n, 1), beta), rng)
+    assert np.mean(moved[:, 0] != z[:, 0]) > 0.6
+    slope, before = (path.log_density_slope(x, beta) for x in (moved, z))
+    inflate = np.sqrt(n * (w**2).sum()) / w.sum()
+    assert abs(slope.mean() - before.mean()) < 5 * inflate * np.sqrt(2 * slope.var() / n)
+
+
 def test_single_precision_moves_to_the_same_law_in_energy():
     beta, v, values, slopes = np.full((40, 1), 0.6), LEAKY.exact_samples(40, 2), [], []
     for path in (kind(LEAKY, STATES[LEAKY]) for kind in KINDS):
