@@ -170,12 +170,10 @@ def test_a_number_that_a_monitor_gives_at_times_is_nan_at_others():
 
 
 def test_batches_go_through_the_data_without_replacement(monkeypatch):
-    batches, original = [], loop.Learner.next_rows
-    monkeypatch.setattr(
-        loop.Learner, "next_rows", lambda self: batches.append(original(self)) or batches[-1]
-    )
+    taken, original = [], loop.Learner.next_rows
+    monkeypatch.setattr(loop.Learner, "next_rows", lambda s: taken.append(original(s)) or taken[-1])
     rl.train(np.eye(12, dtype=np.uint8), 2, n_updates=5, batch_size=4, rng=0)
-    for epoch in (batches[:3], batches[3:]):
+    for epoch in (taken[:3], taken[3:]):
         assert sorted(np.concatenate(epoch)) == list(range(12))
 
 
