@@ -125,6 +125,7 @@ ALIKE = [
     ("not significant", alike(factor(1.0, 0.1), margin=1.25), OPEN),
     ("significant, small", alike(factor(1.1, 0.01), margin=1.25), REPRODUCED),
     ("other", alike(factor(1.5, 0.05), margin=1.25), CONTRADICTED),
+    ("other, below", alike(factor(1 / 1.5, 0.05), margin=1.25), CONTRADICTED),
     ("significant, open", alike(factor(1.4, 0.05), margin=1.25), OPEN),
     ("a difference", alike(at(0.1, 0.1), margin=0.5), REPRODUCED),
 ]  # fmt: skip
@@ -358,12 +359,15 @@ def test_a_printed_variance_is_of_single_runs():
 def test_a_ratio_of_errors_is_jackknifed_by_pairs():
     """By hand, one pair left out at a time; n pairs leave n - 1 degrees of freedom."""
     a, b = np.array([1.0, 4.0, 2.0, 7.0]), np.array([2.0, 1.0, 5.0, 3.0])
-    found = ms._jackknifed(a, b)
+    found = ms.rmse_ratio(np.sqrt(a), np.sqrt(b))
     kept = [np.arange(4) != i for i in range(4)]
     without = np.array([np.log(a[k].mean() / b[k].mean()) / 2 for k in kept])
     assert found.value == pytest.approx(np.log(14 / 11) / 2)
     assert found.std_error == pytest.approx(np.sqrt(3 * without.var()))
     assert (found.freedom, found.n) == (3, 4)
+    apart = ms.rmse_ratio(np.sqrt(a), np.sqrt(b), paired=False)
+    alone = np.log([[x[k].mean() for k in kept] for x in (a, b)]) / 2
+    assert apart.std_error == pytest.approx(np.sqrt(3 * alone.var(axis=1).sum()))
 
 
 # ---------------------------------------------------------------- cards
