@@ -19,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::rbmlib.ConvergenceWarning")
 NARROW, BASE = ferromagnet(30, 10)
 LOG_Z = rl.exact(NARROW).log_z
 PATH, MISLED = rl.GeometricPath(NARROW), rl.GeometricPath(NARROW, BASE)
-WIDE, BASE_OF_WIDE = ferromagnet(120, 40)  # 2**40 hidden states
+WIDE, _ = ferromagnet(120, 40)  # 2**40 hidden states
 UNKNOWN = {"std_error": np.nan, "interval": (-np.inf, np.inf), "verdict": "inconclusive"}
 
 
