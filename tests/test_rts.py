@@ -205,11 +205,9 @@ def test_sweeps_are_as_many_as_the_trips_take():
 
 def test_round_trips_of_the_pilot_are_those_under_the_prior():
     betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
-    even, uneven = (
-        planning.trip_time(SMALL, betas, r / r.sum(), generator(0)).sweeps_a_trip
-        for r in (np.ones(5), prior)
-    )
-    assert uneven > 4 * even
+    shares = np.full(5, 0.2), prior / prior.sum()
+    even, uneven = (planning.trip_time(SMALL, betas, r, generator(0)) for r in shares)
+    assert uneven.sweeps_a_trip > 4 * even.sweeps_a_trip
 
 
 def test_the_length_of_a_path_is_that_of_its_slopes():
