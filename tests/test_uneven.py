@@ -248,7 +248,7 @@ def test_gms13_at_a_bend_takes_the_slope_of_its_own_side(bends):
     base = rl.BernoulliRBM(np.zeros((6, 4)), np.linspace(-1, 1, 6), np.zeros(4))
     between = [rl.testsystems.random_rbm(6, 4, coupling=c, rng=5) for c in (2.0, 3.0, 5.0)]
     path = rl.Polyline([base, *between, rbm]) if bends else rl.GeometricPath(rbm, base)
-    knots, states = np.linspace(0, 1, 5 if bends else 4), all_states(6)
+    knots, states = np.linspace(0, 1, 5 if bends else 3), all_states(6)
     before, after = [], []
     for beta in knots:
         p = probabilities(path.log_density(states, float(beta)))
@@ -259,6 +259,6 @@ def test_gms13_at_a_bend_takes_the_slope_of_its_own_side(bends):
     share = np.sqrt(np.maximum(costs, 0))
     wanted = np.r_[0, np.cumsum(share / share.sum())]
     n = 20_000
-    found = gms13(path, n, 1500, 0, n_knots=4, n_sweeps=120, n_burn_in=20)
+    found = gms13(path, n, 1500, 0, n_knots=3, n_sweeps=120, n_burn_in=20)
     at_knots = np.interp(knots, found, np.arange(n + 1) / n)
     np.testing.assert_allclose(at_knots, wanted, atol=0.012)
