@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from rbmbook.claims import by_name, name_of, notebooks
+from rbmbook.claims import name_of, notebooks
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 BOOK = REPOSITORY / "book"
@@ -21,11 +21,6 @@ def chapter_paths() -> list[Path]:
 def chapter_name(path: Path) -> str:
     """As links call it: check/wang."""
     return name_of(path, BOOK)
-
-
-def chapter_called(name: str) -> Path:
-    """The notebook of a short name: ais."""
-    return BOOK / f"{by_name(BOOK)[name]}.ipynb"
 
 
 def read(path: Path) -> dict:

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from helpers_stats import all_states, log_sum
 
 import rbmlib as rl
 from rbmbook.models import of_spins
@@ -36,12 +35,6 @@ def log_z_of(rbm):
     return np.logaddexp.reduce(logs) + rbm.log_scale
 
 
-def every_log_z(weights, visible_bias, hidden_bias):
-    """log Z by all hidden states."""
-    h = all_states(len(hidden_bias))
-    return log_sum(h @ hidden_bias + np.logaddexp(0, h @ weights.T + visible_bias).sum(axis=1))
-
-
 def frozen_or_liquid(n_blocks=30, n=5, m=3, tilt=1.5):
     """One state, and behind the last hidden unit 2^blocks modes that weigh exp(tilt) times it."""
     rng, units = np.random.default_rng(1), n_blocks * m
@@ -54,6 +47,7 @@ def frozen_or_liquid(n_blocks=30, n=5, m=3, tilt=1.5):
         w *= rng.uniform(0.9, 1.1, w.shape)
         weights[i, j], weights[i, -1] = w, -6 * signs
         a[j], b[i] = -w.sum(axis=0) / 2, 6 * signs - w.sum(axis=1) / 2
-        ends += [every_log_z(w, b[i] + shift, a[j]) for shift in (0, -6 * signs)]
+        shifted = (rl.BernoulliRBM(w, b[i] + shift, a[j]) for shift in (0, -6 * signs))
+        ends += [rl.exact(block).log_z for block in shifted]
     a[-1] = ends[0] - ends[1] + tilt
     return rl.BernoulliRBM(weights, b, a), ends[0] + np.logaddexp(0, tilt), (b > 0).astype(float)

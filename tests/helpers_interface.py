@@ -60,38 +60,12 @@ def arguments(thing) -> list[str]:
     ]
 
 
-def broken(promised: dict[str, list[str]], today: dict[str, list[str]]) -> list[str]:
-    """Promises that are not kept: whoever wrote a program by them would see it fail."""
-    faults = []
-    for name, before in promised.items():
-        now = today.get(name)
-        if now is None:
-            faults.append(f"{name} is gone")
-            continue
-        places, places_now = ([a.rstrip("=") for a in x if a[0] != "*"] for x in (before, now))
-        if places_now[: len(places)] != places:
-            faults.append(f"{name} took {', '.join(places)} by place: now {places_now}")
-        known, known_now = ({a.strip("*=") for a in x} for x in (before, now))
-        if not any(a.startswith("**") for a in now):
-            faults += [f"{name} has no argument {a}" for a in sorted(known - known_now)]
-        needed, needed_now = (
-            {a.strip("*") for a in x if a[-1] != "=" and ":" not in a and a[:2] != "**"}
-            for x in (before, now)
-        )
-        for a in sorted(needed_now - needed):
-            faults.append(f"{name} cannot be called without {a} any more")
-    return faults
-
-
 def read(text: str) -> dict[str, list[str]]:
     lines = [line.partition("(") for line in text.splitlines() if line and line[0] != "#"]
     return {n: [a for a in rest.rstrip(")").split(", ") if a] for n, _, rest in lines}
 
 
-def written(promised: dict[str, list[str]]) -> str:
-    head = "# What has been promised; made by: python tests/helpers_interface.py\n"
-    return head + "".join(f"{n}({', '.join(a)})\n" for n, a in sorted(promised.items()))
-
-
 if __name__ == "__main__":
-    RECORD.write_text(written(interface()), encoding="utf-8")
+    head = "# What has been promised; made by: python tests/helpers_interface.py\n"
+    lines = (f"{n}({', '.join(a)})\n" for n, a in sorted(interface().items()))
+    RECORD.write_text(head + "".join(lines), encoding="utf-8")

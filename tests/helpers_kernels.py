@@ -19,14 +19,6 @@ def build_family(n_visible, n_hidden, seed=0, spread=1.0, small=None) -> gibbs.F
     return gibbs.family(weights, *vectors, small=small)
 
 
-def wide_family(line) -> gibbs.Family:
-    """The family of a line of a path, for the wide kernel at any size."""
-    low = line.low
-    return gibbs.family(
-        line.weights, line.hidden, low.hidden.bias, line.visible, low.visible.bias, small=False
-    )
-
-
 def stream_at(seed, first_chain, draw) -> ChainStream:
     stream = ChainStream(None, 0, first_chain, seed=seed)
     stream.draw = draw

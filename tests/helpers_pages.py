@@ -127,30 +127,15 @@ LINKS = {"a": "href", "link": "href", "script": "src", "img": "src"}
 
 
 class Places(HTMLParser):
-    """Ids and names of a page, the addresses of its links, style sheets, scripts, images, and the
-    text of its article without code and formulas."""
+    """Ids and names of a page, and the addresses of its links, style sheets, scripts, images."""
 
     def __init__(self, text: str):
         super().__init__()
-        self.anchors, self.links, self.text = set(), [], ""
-        self.inside, self.left_out, self.depth = False, "", 0
+        self.anchors, self.links = set(), []
         self.feed(text)
-
-    def handle_data(self, data):
-        if self.inside and not self.depth:
-            self.text += data
-
-    def handle_endtag(self, tag):
-        self.depth -= self.depth > 0 and tag == self.left_out
-        self.inside &= tag != "article"
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        self.inside |= tag == "article"
-        if self.depth:
-            self.depth += tag == self.left_out
-        elif tag in ("pre", "code") or "math" in (attrs.get("class") or "").split():
-            self.left_out, self.depth = tag, 1
         self.anchors |= {attrs[key] for key in ("id", "name") if key in attrs}
         if attrs.get(LINKS.get(tag)):
             self.links.append(attrs[LINKS[tag]])

@@ -4,7 +4,9 @@ Nothing here calls rbmlib: a test compares the library with sums over all pairs 
 """
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
+
+log_sum, probabilities, standard_error = special.logsumexp, special.softmax, stats.sem
 
 
 def all_states(n: int) -> np.ndarray:
@@ -34,26 +36,9 @@ def rbm_table(rbm) -> np.ndarray:
     return joint_table(rbm.weights, rbm.visible_bias, rbm.hidden_bias) + rbm.log_scale
 
 
-def log_sum(values, axis=None):
-    """log of the sum of exp(values)."""
-    values = np.asarray(values)
-    top = values.max()
-    return top + np.log(np.exp(values - top).sum(axis=axis))
-
-
-def probabilities(log_values) -> np.ndarray:
-    weights = np.exp(log_values - np.max(log_values))
-    return weights / weights.sum()
-
-
 def geometric_tables(base_table, target_table, beta):
     """log p*_beta(v, h) of the geometric path: a mixture of the two joint log-densities."""
     return (1 - beta) * base_table + beta * target_table
-
-
-def standard_error(values, axis=0):
-    values = np.asarray(values)
-    return values.std(axis=axis, ddof=1) / np.sqrt(values.shape[axis])
 
 
 def z_score(values, expected, axis=0):

@@ -9,11 +9,8 @@ import pytest
 
 import rbmlib as rl
 from rbmbook import datasheet, load_reference, tables
-from rbmbook.live import (
-    checked_parameters,
-    refused_parameter,
-)
-from rbmbook.measured import bootstrap_log_weights, rmse_ratio
+from rbmbook.live import checked_parameters, refused_parameter
+from rbmbook.measured import bootstrap_log_weights
 from rbmlib import checks
 
 
@@ -80,21 +77,6 @@ def test_bootstrap_with_one_dominant_weight_and_with_too_few():
     assert np.isfinite(list(found.values())).all()
     with pytest.raises(ValueError, match="2 or more finite numbers"):
         bootstrap_log_weights(np.array([1.0]))
-
-
-def test_interval_of_a_ratio_of_rmses_covers_and_pairs_are_worth_it():
-    """True ratio 2: the jackknife's interval of 95% from 40 repeats."""
-    rng, covered, widths = np.random.default_rng(0), 0, []
-    for _ in range(200):
-        noise = rng.normal(size=40)
-        other = 0.9 * noise + np.sqrt(1 - 0.9**2) * rng.normal(size=40)
-        paired, apart = (
-            np.exp(rmse_ratio(2 * noise, other, one).interval(0.05)) for one in (True, False)
-        )
-        covered += paired[0] <= 2 <= paired[1]
-        widths.append((np.ptp(paired), np.ptp(apart)))
-    assert 200 * 0.93 - 4 * np.sqrt(200 * 0.93 * 0.07) <= covered <= 200
-    assert np.mean(widths, axis=0)[0] < 0.6 * np.mean(widths, axis=0)[1]
 
 
 def test_datasheet_has_every_registered_model_in_the_order_of_size():

@@ -14,7 +14,6 @@ import pytest
 import yaml
 from helpers_book import (
     BOOK,
-    chapter_called,
     chapter_name,
     chapter_paths,
     checks_a_source,
@@ -163,18 +162,18 @@ def test_parameters_are_checked_before_anything_is_computed(chapter):
     assert re.match(called, ast.unparse(first))
 
 
-LESSONS = ["start", "mcmc_basics", "ais", "varopt", "rts", "rts_continuous", "sams", "tap"]
-LESSONS += ["tracking", "leaky_rbm", "proteins", "failures"]
 HIDDEN = {"run", "check"}
+ALONE = [path for path in chapter_paths() if path.parent.name == "learn"] + [
+    BOOK / "use/own_model.ipynb"
+]
 
 
-@pytest.mark.parametrize("name", LESSONS)
-def test_the_code_that_a_lesson_shows_runs_alone(name, monkeypatch):
-    path = chapter_called(name)
+@pytest.mark.parametrize("path", ALONE, ids=chapter_name)
+def test_the_code_that_a_lesson_shows_runs_alone(path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rbmbook", None)  # to import it is an ImportError
     namespace: dict = {"__name__": "__main__"}
     for cell in open_cells(read(path)["cells"]):
         if cell["cell_type"] == "code" and not HIDDEN & set(tags(cell)):
-            exec(compile(source(cell), f"{name}: {cell['id']}", "exec"), namespace)
+            exec(compile(source(cell), f"{path.stem}: {cell['id']}", "exec"), namespace)
             namespace |= small_parameters(path) if "parameters" in tags(cell) else {}
     plt.close("all")

@@ -2,7 +2,6 @@
 
 import gzip
 import hashlib
-import warnings
 
 import numpy as np
 import pytest
@@ -158,14 +157,13 @@ def test_sequences_are_read_line_by_line(fasta, tmp_path):
     assert load_fasta(tmp_path / "a.gz", "ACGT").sequences == found.sequences
 
 
+@pytest.mark.filterwarnings("error")
 def test_dna_in_the_letters_of_proteins_is_told(fasta):
     for text, letters in ((TWO, "ACGT"), (TWO.replace("G", "N"), "ACNT"), (">a\nA-T\n", "-AT")):
         with pytest.warns(UserWarning, match=f"a.fasta holds only the letters {letters}.*alphabet"):
             assert load_fasta(fasta(text)).rows.shape[1] % 21 == 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load_fasta(fasta(TWO), "ACGT")
-        load_fasta(fasta(TWO.replace("G", "L")))
+    load_fasta(fasta(TWO), "ACGT")
+    load_fasta(fasta(TWO.replace("G", "L")))
 
 
 WRONG = {
@@ -295,9 +293,8 @@ def test_load_rbm_from_a_path_and_by_name(data_folders, monkeypatch):
 
 
 def test_unknown_rbm_names_the_known_ones():
-    with pytest.raises(
-        ValueError, match=r"name_or_path is 'h_500', neither .*RBM \(did you mean 'h500'\?\)"
-    ) as caught:
+    words = r"name_or_path is 'h_500', neither .*RBM \(did you mean 'h500'\?\)"
+    with pytest.raises(ValueError, match=words) as caught:
         datasets.load_rbm("h_500")
     names = [*_register.COMMITTED_RBMS, *_register.PUBLISHED_RBMS]
     assert f"expected one of {', '.join(names)}; or the path of an .npz" in str(caught.value)

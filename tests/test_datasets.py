@@ -5,7 +5,8 @@ import re
 import socket
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -131,22 +132,17 @@ def test_registers_agree():
 
 
 @pytest.fixture
-def server():
+def server(tmp_path):
     """A web server on loopback that serves CONTENT at /file and counts requests."""
-    requests = []
+    requests, folder = [], tmp_path / "served"
+    folder.mkdir()
+    (folder / "file").write_bytes(CONTENT)
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
             requests.append(self.path)
-            self.send_response(200 if self.path == "/file" else 404)
-            self.send_header("Content-Length", str(len(CONTENT)))
-            self.end_headers()
-            self.wfile.write(CONTENT)
 
-        def log_message(self, *args):
-            pass
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=folder))
     threading.Thread(target=httpd.serve_forever, daemon=True).start()
     yield SimpleNamespace(url=f"http://127.0.0.1:{httpd.server_port}", requests=requests)
     httpd.shutdown()

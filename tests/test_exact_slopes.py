@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from helpers_stats import all_states
+from helpers_stats import all_states, probabilities
+from helpers_tempering import EXACT, PATH
 from test_exact import make
 
 import rbmlib as rl
@@ -21,8 +22,7 @@ def test_g_is_the_variance_over_all_visible_states(beta, log_scale):
     path = rl.GeometricPath(rbm, base=BernoulliRBM(0 * rbm.weights, rbm.visible_bias, np.ones(4)))
     v = all_states(10).astype(np.float32)
     log_p, x = path.log_density(v, beta), path.log_density_slope(v, beta)
-    p = np.exp(log_p - log_p.max())
-    p /= p.sum()
+    p = probabilities(log_p)
     mean = p @ x
     g = p @ (x - mean) ** 2
     found = trainings.slope_variance(path, beta, 12_000, 0)
@@ -46,7 +46,7 @@ CURVES = {
 
 
 @pytest.mark.parametrize("g", CURVES.values(), ids=CURVES)
-def test_varopt_has_the_least_functional_which_is_the_length_squared(g):
+def test_the_functional_of_varopt_is_the_length_squared(g):
     grid, fine = theory.curve(BETAS, g(BETAS))
     assert np.trapezoid(np.sqrt(fine / g(grid)), grid) == pytest.approx(1, abs=2e-3)
     linear = theory.functional(schedules.linear(2000), grid, fine)
@@ -54,11 +54,6 @@ def test_varopt_has_the_least_functional_which_is_the_length_squared(g):
     varopt = theory.varopt(2000, grid, fine)
     j = theory.functional(varopt, grid, fine)
     assert j == pytest.approx(np.trapezoid(np.sqrt(fine), grid) ** 2, rel=1e-4)
-    others = [schedules.linear(2000), schedules.sm08(2000), schedules.linear(2000) ** 1.2]
-    capped = schedules.decelerate(varopt, 1.2 / 2000)
-    others += [capped] * bool(np.diff(varopt).max() > 1.2 / 2000)
-    for other in others:
-        assert theory.functional(other, grid, fine) >= j * (1 - 1e-6)
 
 
 def test_gms13_of_means_is_its_rule():
@@ -101,16 +96,11 @@ def test_errors_of_effects_are_the_spread_of_draws(monkeypatch):
     assert error == pytest.approx(0.2 * np.sqrt(np.cov(normals)))
 
 
-SMALL = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=4.0, rng=0)
-PATH = rl.GeometricPath(SMALL, base=np.zeros(10))
-EXACT = rl.exact(SMALL).log_z
-
-
 def test_looks_on_the_way_end_at_the_whole_run():
     run, more = ESTIMATORS["looked_at"](
         PATH, rl.schedules.linear(100), np.random.default_rng(1), n_chains=200, n_looks=4
     )
-    assert abs(run.log_z - EXACT) < 4 * run.std_error
+    assert abs(run.log_z - EXACT[-1]) < 4 * run.std_error
     assert sorted(more) == sorted(f"{x}_{i}" for x in ("ess", "variance") for i in (1, 2, 3, 4))
     assert np.isclose(more["ess_4"], run.ess)
     single = 1e-4  # the trace is kept in single precision
@@ -130,17 +120,6 @@ def test_a_model_that_a_task_trains_is_that_of_its_settings():
         rng=3,
     )  # fmt: skip
     np.testing.assert_array_equal(found.weights, same.rbm.weights)
-
-
-def test_drawn_settings_are_within_their_ranges_and_differ():
-    drawn = [trainings.drawn_settings(k) for k in range(200)]
-    epochs = {one["n_updates"] / 600 for one in drawn}
-    assert epochs == set(range(4, 21))
-    for name, low, high in (("learning_rate", 0.005, 0.05), ("weight_decay", 1e-5, 1e-3)):
-        logs = np.log([one[name] / low for one in drawn]) / np.log(high / low)
-        assert logs.min() > -0.01
-        assert logs.max() < 1.01
-        assert abs(logs.mean() - 0.5) < 4 * np.sqrt(1 / 12 / 200)
 
 
 def test_drawn_settings_stay_what_stored_rows_were_computed_with():

@@ -138,12 +138,10 @@ def mutants(function: str) -> dict[str, str]:
     tree, found = ast.parse(function), {}
     for parent in list(ast.walk(tree)):
         for name, value in ast.iter_fields(parent):
-            for i, node in enumerate(value if isinstance(value, list) else [value]):
+            many = isinstance(value, list)
+            for i, node in enumerate(value if many else [value]):
                 for other in changes(node):
-                    changed = (
-                        [*value[:i], other, *value[i + 1 :]] if isinstance(value, list) else other
-                    )
-                    setattr(parent, name, changed)
+                    setattr(parent, name, [*value[:i], other, *value[i + 1 :]] if many else other)
                     what = f"{ast.unparse(node)} -> {ast.unparse(other)}"
                     found.setdefault(what, ast.unparse(ast.fix_missing_locations(tree)))
                 setattr(parent, name, value)

@@ -119,12 +119,6 @@ def test_no_model_is_saved_that_could_not_be_read(tmp_path):
         rl.BernoulliRBM([[1e5]], [0], [0]).save(tmp_path / "m.npz", dtype=np.float16)
 
 
-def archive(path, weights: bytes):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-        for name in ("weights", "visible_bias", "hidden_bias"):
-            file.writestr(f"{name}.npy", weights)
-
-
 def header(shape) -> bytes:
     buffer = io.BytesIO()
     fields = {"descr": "<f8", "fortran_order": False, "shape": shape}
@@ -132,12 +126,11 @@ def header(shape) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.mark.parametrize(
-    "weights",
-    [header((100, 100)) + bytes(8), b"no array", b""],
-)
+@pytest.mark.parametrize("weights", [header((100, 100)) + bytes(8), b"no array", b""])
 def test_damaged_arrays_and_objects_are_refused(tmp_path, weights):
-    archive(tmp_path / "m.npz", weights)
+    with zipfile.ZipFile(tmp_path / "m.npz", "w") as file:
+        for name in ("weights", "visible_bias", "hidden_bias"):
+            file.writestr(f"{name}.npy", weights)
     with pytest.raises(ValueError, match=r"m\.npz is damaged, or holds more than arrays"):
         rl.load_rbm(tmp_path / "m.npz")
 
@@ -154,11 +147,6 @@ def test_a_damaged_file_is_closed(tmp_path, recwarn):
 # sweeps --------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def refused(capsys, *arguments) -> str:
     """Status 2, nothing on standard output, one line on standard error."""
     assert book([*arguments]) == 2
@@ -172,7 +160,8 @@ def refused(capsys, *arguments) -> str:
 SWEEP = "grids: [{model: pcd_10, n_temperatures: 5, n_chains: 5, seed: [1, 2]}]\n"
 
 
-def test_tables_of_others_are_not_written_over(here, capsys):
+def test_tables_of_others_are_not_written_over(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     Path("s.yaml").write_text(SWEEP)
     Path("s.csv").write_text("song,singer\na,b\n")
     assert "s.csv" in refused(capsys, "run", "s.yaml", "--workers", "0")

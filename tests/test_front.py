@@ -49,10 +49,8 @@ def test_the_answers_on_the_front_page_are_those_of_its_lines(capsys):
 def test_what_pages_say_of_adding_up_is_what_was_measured():
     seconds = front.stored("speed_exact").set_index("units in the smaller layer").iloc[:, -1]
     words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
-    lesson, exercises = (
-        (BOOK / page).read_text(encoding="utf-8")
-        for page in ("learn/01_start.ipynb", "exercises/start.md")
-    )
+    lesson = (BOOK / "learn/01_start.ipynb").read_text(encoding="utf-8")
+    exercises = (BOOK / "exercises/start.md").read_text(encoding="utf-8")
     said = r"a (\w+) of a second with 20 hidden units and (\w+) minutes with 30"
     share, minutes = re.search(said, lesson).groups()
     assert minutes == words[round(2**4 * seconds[26] / 60)]

@@ -2,19 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit
 
 import rbmlib as rl
 from rbmbook.training import GaussianLearner
 from rbmlib.models import normal
 
-
-def standardised(rows):
-    return ((rows - rows.mean(axis=0)) / rows.std(axis=0)).astype(np.float32)
-
-
 RNG = np.random.default_rng(7)
-DATA = standardised(RNG.normal(size=(400, 5)) @ RNG.normal(size=(5, 5)))
+DATA = stats.zscore(RNG.normal(size=(400, 5)) @ RNG.normal(size=(5, 5))).astype(np.float32)
 WEIGHTS = rl.project_weights(RNG.normal(size=(5, 3)), 0.8)
 
 
@@ -64,11 +60,7 @@ def reference(hidden, method, n_updates, n_sweeps, largest=None, momentum=0.5, c
             v = draw(v @ w + a, level) @ w.T + b
         old = v
         up, down = mean(x @ w + a), mean(v @ w + a)
-        gradients = [
-            (x.T @ up - v.T @ down) / 50,
-            (x - v).mean(axis=0),
-            (up - down).mean(axis=0),
-        ]
+        gradients = [(x.T @ up - v.T @ down) / 50, (x - v).mean(axis=0), (up - down).mean(axis=0)]
         speed = [momentum * s + 0.1 * g for s, g in zip(speed, gradients, strict=True)]
         w, b, a = w + speed[0], b + speed[1], a + speed[2]
         if largest:

@@ -27,7 +27,7 @@ from scipy.special import expit, log_ndtr, ndtri_exp
 import rbmlib as rl
 from rbmlib import BernoulliRBM, DoubleReLU, GeometricPath, Potts, _kernels
 from rbmlib._kernels import elementwise, gibbs, groups, layers, learning, narrow, simd, threads
-from rbmlib.numerics import ChainStream, log_half_gaussian
+from rbmlib.numerics import ChainStream
 from rbmlib.sampling.anneal import anneal, sweep
 from rbmlib.sampling.compiled import compiled, loops_of_line
 
@@ -37,10 +37,6 @@ def exp_negative_of_all(x, out):
     """Sixteen at a time, whole lanes."""
     for i in range(0, x.size, simd.LANES):
         simd.store(out, i, elementwise.exp_negative(simd.load(x, i)))
-
-
-def states_of(v):
-    return groups.states_of(layers.read_rows(v), v.shape[1])
 
 
 def test_exponential_is_accurate():
@@ -141,7 +137,8 @@ def test_both_ways_to_a_field_are_exact(shape, density, largest):
     q[:500, 0] = largest  # the largest sum is just below 2**24
     v = (rng.random((11, shape[0])) < density).astype(np.float32)
     v[0] = 1
-    weights, states = groups.blocks(q.astype(np.float32)), states_of(v)
+    weights = groups.blocks(q.astype(np.float32))
+    states = groups.states_of(layers.read_rows(v), shape[0])
     groups.list_rows(states, shape[0])
     wanted = v.astype(np.int64) @ q
     for sparse in (True, False):
@@ -171,8 +168,9 @@ def test_sums_of_the_largest_batch_are_exact():
 
 
 @pytest.mark.statistical
-def test_uniforms_are_uniform():
-    """Mean, variance, and equal counts in 256 cells by their high and by their low bits."""
+def test_uniforms_are_uniform_and_do_not_depend_on_each_other():
+    """Mean, variance, and equal counts in 256 cells by their high and by their low bits; products
+    of neighbouring chains, units, draws and seeds, whose sum of n has variance n / 144."""
     p_values = []
     for seed in (0, 1, 2**63 + 5):
         u = uniforms(seed, draw=3).ravel()
@@ -183,13 +181,6 @@ def test_uniforms_are_uniform():
         p_values.append(two_sided((np.mean((u - 0.5) ** 2) - 1 / 12) * np.sqrt(180 * u.size)))
         for cells in (u * 256, (u * 2**31) % 256):
             p_values.append(stats.chisquare(np.bincount(cells.astype(int), minlength=256)).pvalue)
-    assert_no_rejection(p_values, "uniforms")
-
-
-@pytest.mark.statistical
-def test_uniforms_do_not_depend_on_each_other():
-    """Neighbouring chains, units, draws and seeds; the sum of n products has variance n / 144."""
-    p_values = []
     for seed, draw in [(0, 0), (7, 10_000), (2**40, 1)]:
         centred = uniforms(seed, draw) - 0.5
         pairs = {
@@ -206,18 +197,7 @@ def test_uniforms_do_not_depend_on_each_other():
         for one, two in pairs.values():
             spread = one.std() * two.std() * np.sqrt(one.size)
             p_values.append(two_sided((one * two).sum() / spread))
-    assert_no_rejection(p_values, "correlations of uniforms")
-
-
-def test_stream_of_a_chain_depends_on_its_number_only():
-    whole = uniforms(5, draw=2, shape=(20, 30))
-    np.testing.assert_array_equal(uniforms(5, draw=2, shape=(8, 30), first_chain=7), whole[7:15])
-    np.testing.assert_array_equal(uniforms(5, draw=2, shape=(20, 9)), whole[:, :9])
-    stream = ChainStream(3, 20)
-    first, second = stream.random((20, 30)), stream.random((20, 30))
-    assert stream.draw == 2
-    np.testing.assert_array_equal(first, uniforms(stream.seed, 0, (20, 30)))
-    np.testing.assert_array_equal(second, uniforms(stream.seed, 1, (20, 30)))
+    assert_no_rejection(p_values, "uniforms and their correlations")
 
 
 def test_rare_bits_are_drawn_at_their_rate():
@@ -244,9 +224,14 @@ class Given:
         return self.u.copy()
 
 
+LOG_2PI = np.log(2 * np.pi)
+
+
 def sides(layer, x):
+    """Of each side its spread, the place of its Gaussian in that unit, and the log of its mass."""
     both = (x - layer.theta_plus, layer.a_plus**-0.5), (-x - layer.theta_minus, layer.a_minus**-0.5)
-    return [(sd, field * sd, np.log(sd) + log_half_gaussian(field * sd)) for field, sd in both]
+    placed = [(sd, field * sd) for field, sd in both]
+    return [(sd, z, np.log(sd) + log_ndtr(z) + (z**2 + LOG_2PI) / 2) for sd, z in placed]
 
 
 def halves_by_scipy(layer, x, u):
@@ -260,14 +245,18 @@ def halves_by_scipy(layer, x, u):
 
 
 @pytest.mark.parametrize("scale", [0.3, 2.0, 10.0, 100.0])
-def test_draws_and_cumulants_of_rectified_units_are_scipys(scale):
+def test_draws_cumulants_and_means_of_rectified_units_are_scipys(scale):
     rng = np.random.default_rng(4)
     thresholds = rng.normal(scale=scale / 3, size=(2, 41))
     layer = DoubleReLU(np.zeros(41), *rng.uniform(0.3, 3, (2, 41)), *thresholds)
     x, u = rng.normal(scale=scale, size=(300, 41)), rng.random((300, 41))
     drawn, wanted = layer.draw(x, Given(u)), halves_by_scipy(layer, x, u)
     np.testing.assert_allclose(drawn, wanted, rtol=3e-8, atol=1e-10)
-    (*_, above), (*_, below) = sides(layer, x)
+    (*up, above), (*down, below) = sides(layer, x)
+    share = expit(above - below)
+    means = [sd * (z + np.exp(-(z**2 + LOG_2PI) / 2 - log_ndtr(z))) for sd, z in (up, down)]
+    wanted = share * means[0] - (1 - share) * means[1]
+    np.testing.assert_allclose(layer.mean(x), wanted, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(
         layer.cumulant(x), np.logaddexp(above, below).sum(axis=1), rtol=1e-13
     )

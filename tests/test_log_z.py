@@ -1,6 +1,5 @@
 """`log_z` chooses, runs three times about what it missed, checks, goes on, and gives a verdict."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,11 +20,10 @@ def model():
     return coupled_rbm()
 
 
+@pytest.mark.filterwarnings("error")
 def test_estimate_brackets_the_exact_value(model, without_sum):
     exact = rl.exact(model).log_z
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        estimate = rl.log_z(model, n_steps=1000, rng=0, enumerate_small=False)
+    estimate = rl.log_z(model, n_steps=1000, rng=0, enumerate_small=False)
     assert estimate.converged
     assert abs(estimate.log_z - exact) < 4 * estimate.std_error
     low, low_error = estimate.details["lower_bound"]
@@ -52,13 +50,12 @@ def test_a_missed_mode_is_found_by_the_runs_together(monkeypatch, without_paths_
     assert estimate.std_error > abs(value - exact) / 2
 
 
+@pytest.mark.filterwarnings("error")
 def test_a_mode_that_every_base_loses_gets_one_of_its_own(monkeypatch, without_sum):
     rbm, exact = two_modes()
     for first, second in ((3.0, 0.0), (3.0, 3.0), (0.0, 0.0)):
         bases(monkeypatch, np.full(120, first), np.full(120, second))
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            estimate = rl.log_z(rbm, n_steps=200, rng=0, enumerate_small=False)
+        estimate = rl.log_z(rbm, n_steps=200, rng=0, enumerate_small=False)
         assert estimate.details["n_missed_modes"] > 0
         assert abs(estimate.log_z - exact) < 4 * estimate.std_error < 0.1
         assert estimate.verdict == "consistent"

@@ -106,9 +106,7 @@ def test_bounds_that_cross_bound_nothing():
     lower.mean_log_z = 9.0
     assert of_runs(backward=lower).bounds_cross
     assert of_runs(backward=lower).upper_end == np.inf
-
-
-def test_a_reverse_run_below_the_first_bounds_nothing_and_one_above_does():
+    # a reverse run above the first bounds Z, and one below does not
     assert of_runs(backward=run(10.4)).upper_end == pytest.approx(10.4 + np.log(80))
     assert of_runs(backward=run(9.6)).upper_end == np.inf
 

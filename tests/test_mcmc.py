@@ -5,8 +5,7 @@ import pytest
 from helpers_stats import assert_no_rejection, chi_square_p
 from scipy import stats
 
-from rbmbook.step_sizes import AcceptanceModel, fit_acceptance, tune_step_size
-from rbmlib.numerics import expit
+from rbmbook.step_sizes import AcceptanceModel, fit_acceptance
 from rbmlib.paths import hmc
 from rbmlib.paths.hmc import Transition, leapfrog
 
@@ -51,17 +50,6 @@ def test_energy_error_is_of_second_order():
     assert error[-1] < 1e-4
 
 
-def test_leapfrog_is_reversible_to_rounding():
-    rng = np.random.default_rng(2)
-    x, p = exact_draws(500, rng), rng.normal(size=(500, D))
-    step = rng.uniform(0.05, 0.3, size=(500, 1))
-    y, q = leapfrog(gradient, x, p, step, 15)
-    assert np.abs(y - x).max() > 0.5
-    back, turned = leapfrog(gradient, y, -q, step, 15)
-    assert np.abs(back - x).max() < 1e-11
-    assert np.abs(turned + p).max() < 1e-11
-
-
 def steps_of(n, rng):
     """Step sizes that differ from chain to chain, some so large that many ends are rejected."""
     return rng.uniform(0.2, 1.3, size=n)
@@ -100,36 +88,6 @@ def test_a_diverged_trajectory_is_rejected_quietly():
     assert (moved.energy_error == np.inf).all()
     np.testing.assert_array_equal(moved.x, x)
     assert (moved.probability == 0).all()
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("target", [0.4, 0.651, 0.9])
-def test_tuned_step_size_meets_its_target(target):
-    rng = np.random.default_rng(6)
-
-    def move(x, step):
-        return hmc.hmc(log_density, gradient, x, step, 5, rng)
-
-    step, x = tune_step_size(move, exact_draws(200, rng), 3.0, target=target)
-    shares = np.concatenate([move(x, step).probability for _ in range(50)])
-    assert abs(shares.mean() - target) < 0.03
-
-
-def acceptance_data(n, n_betas, rng):
-    """Proposals of a model that obeys the constraints."""
-    index, step = rng.integers(n_betas, size=n), rng.uniform(0.5, 4.0, size=n)
-    slope = -1 - 0.4 * np.arange(n_betas)
-    probability = expit(3.0 + slope[index] * step)
-    return index, step, rng.random(n) < probability, slope
-
-
-@pytest.mark.statistical
-def test_acceptance_model_finds_the_truth_and_its_step_sizes():
-    index, step, yes, slope = acceptance_data(60_000, 6, np.random.default_rng(7))
-    model = fit_acceptance(index, step, yes, 6, (0.5, 4.0))
-    np.testing.assert_allclose(model.slope, slope, rtol=0.12)
-    wanted = np.clip((np.log(0.651 / 0.349) - 3) / slope, 0.5, 4.0)
-    np.testing.assert_allclose(model.step_sizes(0.651), wanted, rtol=0.05)
 
 
 def test_acceptance_model_is_the_constrained_optimum():

@@ -1,20 +1,10 @@
 """L0: what a committed notebook must look like, read from its file without running it."""
 
 import ast
-import builtins
 import re
 
 import pytest
-from helpers_book import (
-    BOOK,
-    figures,
-    leaks,
-    n_tables,
-    read,
-    shown_text,
-    source,
-    tags,
-)
+from helpers_book import figures, leaks, n_tables, read, shown_text, source, tags
 
 DRAWN = "application/vnd.rbmlib.figure+json"
 IGNORE = "nbval-ignore-output"
@@ -131,15 +121,3 @@ def test_nothing_leaks_into_the_text(cells):
     printed = [shown_text(o) for cell in cells for o in cell.get("outputs", [])]
     assert not [leak for text in printed for leak in leaks(text)]
     assert not [leak for c in cells for leak in leaks(source(c)) if "a label" in leak]
-
-
-def test_the_page_on_an_own_model_runs_as_it_is_shown():
-    cells = code_of(read(BOOK / "use/own_model.ipynb")["cells"])
-    shown = [source(c) for c in cells if not {"run", "check"} & set(tags(c))]
-    nodes = list(ast.walk(ast.parse("\n".join(shown))))
-    imports = [alias for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    assert {alias.name for alias in imports} == {"matplotlib.pyplot", "numpy", "rbmlib"}
-    assert not [node for node in nodes if isinstance(node, ast.ImportFrom)]
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    known = {node.id for node in names if isinstance(node.ctx, ast.Store)} | set(dir(builtins))
-    assert {node.id for node in names} <= known | {alias.asname for alias in imports}

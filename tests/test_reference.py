@@ -23,19 +23,16 @@ ROW = {
 }  # fmt: skip
 
 
-def table(*rows):
-    """Runs of a seed each, unless they have one."""
-    return pd.DataFrame([ROW | {"seed": seed} | row for seed, row in enumerate(rows)])
-
-
-def only(frame):
-    assert len(frame) == 1
-    return frame.iloc[0]
+def joined(*rows):
+    """The row of one model of runs of a seed each, unless they have one."""
+    runs = pd.DataFrame([ROW | {"seed": seed} | row for seed, row in enumerate(rows)])
+    ((_, row),) = reference.joined(runs).iterrows()
+    return row
 
 
 def test_runs_that_agree_are_averaged_by_their_variances():
     other = {"log_z": 10.01, "std_error": 0.02, "base": "mean field"}
-    found = only(reference.joined(table({}, other)))
+    found = joined({}, other)
     assert found["log_z"] == pytest.approx((10.0 * 4 + 10.01) / 5)
     assert found["std_error"] == pytest.approx(0.01 * math.sqrt(4 / 5), abs=1e-6)
     assert found["chi_squared"] == pytest.approx(0.002**2 / 1e-4 + 0.008**2 / 4e-4)
@@ -47,16 +44,15 @@ def test_runs_that_agree_are_averaged_by_their_variances():
 def test_errors_of_runs_with_one_seed_add_up():
     """Weights 0.8 and 0.2, errors 0.01 and 0.02: 0.012 if they move together."""
     pair = {"seed": 7}, {"seed": 7, "std_error": 0.02, "base": "mean field"}
-    assert only(reference.joined(table(*pair)))["std_error"] == pytest.approx(0.012, abs=1e-6)
+    assert joined(*pair)["std_error"] == pytest.approx(0.012, abs=1e-6)
     third = {"seed": 8, "std_error": 0.02, "base": "uniform"}
-    found = only(reference.joined(table(*pair, third)))  # weights 2/3, 1/6, 1/6
+    found = joined(*pair, third)  # weights 2/3, 1/6, 1/6
     together = 0.01 * 2 / 3 + 0.02 / 6
     assert found["std_error"] == pytest.approx(math.hypot(together, 0.02 / 6), abs=1e-6)
 
 
 def test_runs_that_differ_widen_the_error():
-    runs = table({}, {"log_z": 10.1}, {"log_z": 10.2})
-    found = only(reference.joined(runs))
+    found = joined({}, {"log_z": 10.1}, {"log_z": 10.2})
     assert found["chi_squared"] == pytest.approx(2 * 100)
     # the error of the mean of three, from their own spread
     assert found["std_error"] == pytest.approx(np.std([10, 10.1, 10.2], ddof=1) / math.sqrt(3))
@@ -65,36 +61,36 @@ def test_runs_that_differ_widen_the_error():
 
 def test_runs_that_differ_beyond_chance_settle_nothing_however_small_their_error():
     other = {"estimator": reference.TEMPERING, "std_error": 0.004}
-    far = only(reference.joined(table({"std_error": 0.004}, other | {"log_z": 10.03})))
+    far = joined({"std_error": 0.004}, other | {"log_z": 10.03})
     assert far["std_error"] <= reference.MAXIMUM_ERROR
     assert not far["settled"]
-    near = only(reference.joined(table({"std_error": 0.004}, other | {"log_z": 10.01})))
+    near = joined({"std_error": 0.004}, other | {"log_z": 10.01})
     assert near["settled"]
 
 
 def test_two_seeds_of_one_method_settle_nothing():
-    assert not only(reference.joined(table({}, {"log_z": 10.001})))["settled"]
-    assert only(reference.joined(table({}, {"base": "mean field"})))["settled"]
+    assert not joined({}, {"log_z": 10.001})["settled"]
+    assert joined({}, {"base": "mean field"})["settled"]
 
 
 def test_the_bracket_is_not_chosen_by_its_ends():
     crossed = {"lower": 10.05, "upper": 10.04, "base": "mean field", "upper_error": 0.05}
-    assert only(reference.joined(table({}, crossed)))["lower"] == 9.9
+    assert joined({}, crossed)["lower"] == 9.9
     flagged = {"lower": 9.99, "lower_error": 0.001, "upper_error": 0.001, "converged": False}
-    assert only(reference.joined(table({}, flagged)))["lower"] == 9.9
+    assert joined({}, flagged)["lower"] == 9.9
 
 
 def test_flagged_runs_are_left_out_and_one_run_settles_nothing():
-    found = only(reference.joined(table({}, {"log_z": 12.0, "converged": False})))
+    found = joined({}, {"log_z": 12.0, "converged": False})
     assert (found["log_z"], found["n_runs"], found["settled"]) == (10.0, 1, False)
-    flagged = only(reference.joined(table(*({"converged": False},) * 2)))
+    flagged = joined(*({"converged": False},) * 2)
     assert flagged["n_runs"] == 2
     assert not flagged["settled"]
 
 
 def test_an_exact_value_stands_alone():
     none = {name: np.nan for name in ("lower", "lower_error", "upper", "upper_error", "std_error")}
-    found = only(reference.joined(table({}, none | {"estimator": "exact", "log_z": 9.95})))
+    found = joined({}, none | {"estimator": "exact", "log_z": 9.95})
     assert (found["log_z"], found["std_error"], found["upper"]) == (9.95, 0, 9.95)
     assert found["exact"]
     assert found["settled"]

@@ -282,18 +282,18 @@ MIXTURE = testsystems.two_gaussians(2, 3.0)
 BITS = np.array([[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 1.0, 1.0]])
 HIDDEN = np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
 REAL = np.array([[0.3, -0.2, 1.0, 0.4], [0.1, 2.0, -0.5, 0.0]])
-PLANE = REAL[:, :2]
 THREE = np.array([0.0, 0.4, 1.0])
 FEW = np.tile(BITS, (5, 1))
 PATHS = {
-    "geometric": (rl.GeometricPath(RBM), BITS),
-    "leakiness": (rl.LeakinessPath(LEAKY), None),
-    "energy": (rl.EnergyPath(LEAKY), None),
-    "gaussian": (rl.GeometricPath(GAUSSIAN), None),
-    "density": (rl.DensityPath(MIXTURE, 4.0, step_sizes=0.5), PLANE),
+    "geometric": rl.GeometricPath(RBM),
+    "leakiness": rl.LeakinessPath(LEAKY),
+    "energy": rl.EnergyPath(LEAKY),
+    "gaussian": rl.GeometricPath(GAUSSIAN),
+    "density": rl.DensityPath(MIXTURE, 4.0, step_sizes=0.5),
 }
-SAMPLE = rl.simulated_tempering(PATHS["geometric"][0], THREE, np.zeros(3), 4, 8, 0)
-PILOT = rl.ais(PATHS["geometric"][0], schedules.linear(30), 10, 0, n_recorded=31, keep_chains=True)
+GIVEN = {"path": PATHS["geometric"], "betas": THREE, "rng": 0}
+SAMPLE = rl.simulated_tempering(PATHS["geometric"], THREE, np.zeros(3), 4, 8, 0)
+PILOT = rl.ais(PATHS["geometric"], schedules.linear(30), 10, 0, n_recorded=31, keep_chains=True)
 
 
 CALLS = {
@@ -320,19 +320,13 @@ CALLS = {
     "linear": (schedules.linear, {"n_temperatures": 4}),
     "decelerate": (schedules.decelerate, {"betas": THREE, "max_step": 0.55}),
     "varopt": (schedules.varopt, {"pilot": PILOT, "n_temperatures": 5, "smoothing": 1.0}),
-    "ais": (rl.ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3, "rng": 0,
-                     "n_recorded": 3}),
-    "reverse_ais": (rl.reverse_ais, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 3,
-                                     "rng": 0, "start": "exact"}),
-    "bar": (rl.bar, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 4, "rng": 0,
-                     "n_burn_in": 2}),
-    "rts": (rl.rts, {"path": PATHS["geometric"][0], "betas": THREE, "n_chains": 4, "n_sweeps": 5,
-                     "rng": 0, "prior": [1, 2, 1]}),
-    "simulated": (rl.simulated_tempering, {
-        "path": PATHS["geometric"][0], "betas": THREE, "log_z_path": np.zeros(3), "n_chains": 2,
-        "n_sweeps": 3, "rng": 0, "index": [0, 2]}),
-    "parallel": (rl.parallel_tempering, {
-        "path": PATHS["geometric"][0], "betas": THREE, "n_chains": 2, "n_sweeps": 3, "rng": 0}),
+    "ais": (rl.ais, GIVEN | {"n_chains": 3, "n_recorded": 3}),
+    "reverse_ais": (rl.reverse_ais, GIVEN | {"n_chains": 3, "start": "exact"}),
+    "bar": (rl.bar, GIVEN | {"n_chains": 4, "n_burn_in": 2}),
+    "rts": (rl.rts, GIVEN | {"n_chains": 4, "n_sweeps": 5, "prior": [1, 2, 1]}),
+    "simulated": (rl.simulated_tempering, GIVEN | {
+        "log_z_path": np.zeros(3), "n_chains": 2, "n_sweeps": 3, "index": [0, 2]}),
+    "parallel": (rl.parallel_tempering, GIVEN | {"n_chains": 2, "n_sweeps": 3}),
     "rts_of_sample": (rl.rts_of_sample, {"sample": SAMPLE, "skip": 1}),
     "mbar_of_sample": (rl.mbar_of_sample, {"sample": SAMPLE, "skip": 1}),
     "solve_mbar": (rl.solve_mbar, {"delta": [0.1, 0.5, 0.9, 1.2], "counts": [2, 1, 1],
@@ -343,12 +337,11 @@ CALLS = {
     "random_rbm": (testsystems.random_rbm, {"n_visible": 3, "n_hidden": 2, "coupling": 1.0,
                                             "rng": 0}),
 }  # fmt: skip
-for _name, (_path, _states) in PATHS.items():
+for _name, _path in PATHS.items():
     CALLS |= {
         f"{_name}: at": (_path.at, {"beta": 0.5}),
-        f"{_name}: ais": (rl.ais, {
-            "path": _path, "betas": THREE, "n_chains": 3, "rng": 0}),
-    }  # fmt: skip
+        f"{_name}: ais": (rl.ais, GIVEN | {"path": _path, "n_chains": 3}),
+    }
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers_models import quiet
-from scipy import stats
 
 import rbmlib as rl
 from rbmbook.experiments.reference import bar_of_sample
@@ -208,16 +207,6 @@ def test_a_single_weight_has_no_error():
     assert (single.log_mean, math.isnan(single.std_error)) == (2.0, True)
     for interval in (student_interval(2.0, single.std_error, 1), log_mean_interval(single, 1)):
         assert interval == (-math.inf, math.inf)
-
-
-def test_interval_of_weights_is_students_and_wider_above():
-    uneven = summarise_log_weights(np.log([1.0, 2.0, 3.0, 6.0]))
-    s = uneven.std_error
-    wanted = stats.t.interval(0.95, df=3, loc=uneven.log_mean, scale=s)
-    assert student_interval(uneven.log_mean, s, 4) == pytest.approx(wanted)
-    low, high = log_mean_interval(uneven, 4)
-    assert low == pytest.approx(wanted[0])
-    assert high - uneven.log_mean == pytest.approx((wanted[1] - uneven.log_mean) * (1 + 10 * s))
 
 
 def test_convergence_needs_100_effective_chains_or_half():

@@ -10,6 +10,8 @@ import pytest
 from helpers_kernels import MirroredStream, quantised_path
 from helpers_models import hopfield_rbm, independent_rbm, on_threads, quiet
 from helpers_tempering import BETAS, EXACT, PATH, RBM, run
+from scipy import stats
+from scipy.special import softmax
 
 import rbmlib as rl
 from rbmlib import GeometricPath
@@ -18,28 +20,20 @@ from rbmlib.checks import generator
 from rbmlib.estimators import sams as adaptive
 from rbmlib.estimators.rts import TRIPS
 from rbmlib.estimators.sams import Groups, gain_sequence
-from rbmlib.estimators.ti import Slopes, correction, quadrature, rule_error
+from rbmlib.estimators.ti import Slopes, quadrature, rule_error
 from rbmlib.estimators.wang_landau import Halving
 from rbmlib.results import mixing
 from rbmlib.sampling import planning
 from rbmlib.sampling.temper import neighbour_law
 
 
-def test_estimate_is_equation_12_and_its_error_that_of_appendix_b():
-    """Eq. (16), with the variances and covariance of c over chains; and the bias of eq. (15)."""
-    guess, prior = EXACT + np.linspace(0, 1, 10), np.arange(1, 11) / 55
-    sample = run(guess=guess, prior=prior)
+def test_the_bias_is_that_of_equation_15():
+    sample = run(guess=EXACT + np.linspace(0, 1, 10), prior=np.arange(1, 11) / 55)
     estimate = quiet(rl.rts_of_sample, sample)
-    c = sample.occupation().mean(axis=0)
-    m, s = c.mean(axis=0), np.cov(c[:, [0, -1]].T) / 50
-    wanted = guess[-1] - guess[0] + PATH.log_z_base + np.log(prior[0] * m[-1] / (prior[-1] * m[0]))
-    assert estimate.log_z == pytest.approx(wanted, abs=1e-12)
     assert estimate.log_weights.mean() == pytest.approx(estimate.log_z, abs=1e-12)
-    assert estimate.log_z_path[0] == pytest.approx(PATH.log_z_base)
-    variance = s[0, 0] / m[0] ** 2 + s[1, 1] / m[-1] ** 2 - 2 * s[0, 1] / (m[0] * m[-1])
-    assert estimate.trace["std_error"][-1] == pytest.approx(np.sqrt(variance))
-    bias = (s[0, 0] / m[0] ** 2 - s[1, 1] / m[-1] ** 2) / 2
-    assert estimate.details["bias"] == pytest.approx(bias)
+    c = sample.occupation().mean(axis=0)[:, [0, -1]]
+    first, last = stats.sem(c) ** 2 / c.mean(axis=0) ** 2
+    assert estimate.details["bias"] == pytest.approx((first - last) / 2)
 
 
 @pytest.mark.parametrize("estimator", [rl.rts, rl.sams, rl.wang_landau])
@@ -88,17 +82,10 @@ def test_blocks_that_are_not_used_are_not_checked():
     assert one.checks == two.checks
 
 
-def test_rules_integrate_polynomials():
+def test_simpsons_rule_integrates_parabolas():
     betas = np.sort(np.append(np.random.default_rng(0).random(7), [0, 1]))
-    for rule, degree in (("riemann", 0), ("trapezoid", 1), ("simpson", 2)):
-        for power in range(degree + 1):
-            found = quadrature(betas, rule) @ betas**power
-            assert found == pytest.approx(1 / (power + 1)), (rule, power)
-    # the correction takes the derivative of the integrand, and is exact for cubics
-    for power in range(4):
-        derivative = power * betas ** max(power - 1, 0)
-        found = quadrature(betas, "trapezoid") @ betas**power + correction(betas) @ derivative
-        assert found == pytest.approx(1 / (power + 1))
+    for power in range(3):
+        assert quadrature(betas, "simpson") @ betas**power == pytest.approx(1 / (power + 1))
 
 
 class OwnPath(rl.GeometricPath):
@@ -180,11 +167,10 @@ ESTIMATORS = [rl.sams, rl.wang_landau, rl.rts, rl.mbar, rl.ti]
 FROZEN = rl.GeometricPath(hopfield_rbm(60, 4, strength=12.0, rng=0), np.zeros(60))
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_a_default_call_is_not_flagged_and_right(estimator):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        run = estimator(MODES, rng=1)
+    run = estimator(MODES, rng=1)
     assert run.converged
     assert run.details["round_trips"] >= 2
     assert abs(run.log_z - rl.exact(MODES.rbm).log_z) < 3 * run.std_error < 0.9
@@ -219,11 +205,9 @@ def test_sweeps_are_as_many_as_the_trips_take():
 
 def test_round_trips_of_the_pilot_are_those_under_the_prior():
     betas, prior = rl.schedules.linear(4), np.array([0.05, 1.0, 1.0, 1.0, 0.05])
-    even, uneven = (
-        planning.trip_time(SMALL, betas, r / r.sum(), generator(0)).sweeps_a_trip
-        for r in (np.ones(5), prior)
-    )
-    assert uneven > 4 * even
+    shares = np.full(5, 0.2), prior / prior.sum()
+    even, uneven = (planning.trip_time(SMALL, betas, r, generator(0)) for r in shares)
+    assert uneven.sweeps_a_trip > 4 * even.sweeps_a_trip
 
 
 def test_the_length_of_a_path_is_that_of_its_slopes():
@@ -308,8 +292,7 @@ def test_update_is_tans(mixed):
     logs = PATH.log_density  # the states after the sweep, with the log Z before it
     groups.advance(np.full((2, 1), gain))
     logits = logs(groups.v, BETAS) + np.log(prior) - before.repeat(20, axis=0)
-    law = np.exp(logits - logits.max(axis=1)[:, None])
-    share = law / law.sum(axis=1)[:, None] if mixed else np.eye(10)[groups.index]
+    share = softmax(logits, axis=1) if mixed else np.eye(10)[groups.index]
     step = np.minimum(gain, prior) / prior * share.reshape(2, 20, 10).mean(axis=1)
     np.testing.assert_allclose(groups.log_z, before + step - step[:, :1], atol=1e-12)
     assert groups.visits.sum() == 40

@@ -39,16 +39,6 @@ def test_chains_under_a_prior_have_moved_before_they_are_used():
     assert run("settled", burn_in=60, **options)[0].log_z == b
 
 
-def test_short_runs_are_counted_one_by_one():
-    estimate, more = run("moves", n_runs=12, n_chains=20, n_sweeps=60, burn_in=20)
-    assert estimate.n_chains == 12 * 20
-    for kind in ("rts", "sd", "rsd"):
-        error = np.sqrt(more[f"{kind}_variance"] / 11)
-        assert abs(more[f"{kind}_mean"] - EXACT) < 5 * error
-    assert 0.3 < more["rsd_variance"] / more["rts_variance"] < 3
-    assert more["sd_variance"] > 2 * more["rsd_variance"]  # counted, not averaged
-
-
 def test_a_prior_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="prior is 'steep': expected one of 'uniform'"):
         run("settled", n_sweeps=10, burn_in=1, prior="steep")
@@ -99,20 +89,15 @@ def law_of(probability, states):
     return np.exp(log_p)
 
 
-def law_of_annealing(path, betas):
-    """p_ann of all states: where annealing along ``betas`` ends, by matrices of Gibbs sweeps."""
-    visible, hidden = map(all_states, path.at(1.0).weights.shape)
-    law = np.exp(path.at(0.0).log_density(visible) - path.log_z_base)
-    for beta in betas[1:-1]:
-        model = path.at(beta)
+def test_weights_of_chains_from_an_image_are_right_on_average_for_the_annealed_law():
+    """p_ann of all states, where annealing ends, by matrices of Gibbs sweeps."""
+    visible, hidden = map(all_states, FEW.weights.shape)
+    law = np.exp(OF_FEW.at(0.0).log_density(visible) - OF_FEW.log_z_base)
+    for beta in THREE[1:-1]:
+        model = OF_FEW.at(beta)
         up = law_of(model.hidden_mean(visible), hidden)
         down = law_of(model.visible_mean(hidden), visible)
         law = law @ up @ down
-    return visible, law
-
-
-def test_weights_of_chains_from_an_image_are_right_on_average_for_the_annealed_law():
-    visible, law = law_of_annealing(OF_FEW, THREE)
     assert abs(law.sum() - 1) < 1e-12
     model = np.exp(FEW.log_density(visible) - rl.exact(FEW).log_z)
     assert np.abs(np.log(law / model)).max() > 0.5  # three steps are far from the model

@@ -97,10 +97,8 @@ def test_what_questions_and_answers_say_is_what_the_page_computes(opened):
     run = "([name, v, seed]) => Scene.all[name].run(v ?? Scene.all[name].start, seed ?? 123)"
     chain = page.evaluate(run, ["mcmc_basics"])
     assert (chain["onLarge"], chain["crossed"]) == (0, 0)
-    assert (
-        page.evaluate(run, ["mcmc_basics", {"apart": 2, "sweeps": 2000, "width": 0.7}])["crossed"]
-        == 1
-    )
+    far = page.evaluate(run, ["mcmc_basics", {"apart": 2, "sweeps": 2000, "width": 0.7}])
+    assert far["crossed"] == 1
     steps = page.evaluate(run, ["varopt"])
     crowded = min(itertools.pairwise(steps["cut"]), key=lambda pair: pair[1] - pair[0])
     assert 0.6 < crowded[0] < crowded[1] < 0.8
@@ -199,9 +197,8 @@ def test_digits_are_those_of_the_model_and_the_base_is_one_blur(opened):
         ours = expit(h @ rbm.weights.T + rbm.visible_bias)
     here, there = (rbm.log_density(p.astype(np.uint8)) for p in (drawn, ours > 0.5))
     assert abs(here.mean() - there.mean()) < 4 * there.std() / 16**0.5
-    assert (
-        there.std() < 40 < abs(there.mean() - rbm.log_density((blur[:1] > 0.5).astype(np.uint8))[0])
-    )
+    (flat,) = rbm.log_density((blur[:1] > 0.5).astype(np.uint8))
+    assert there.std() < 40 < abs(there.mean() - flat)
 
 
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
@@ -235,10 +232,8 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
     caption = page.locator("figcaption", has_text="199 other seeds").inner_text()
     assert f"other seeds, between {min(counts)} and {max(counts)} of the 200 chains" in caption
     assert 105 in counts
-    assert (
-        "own biases (the model without its weights), 105 chains end"
-        in page.locator("#fig-front figcaption").inner_text()
-    )
+    caption = page.locator("#fig-front figcaption").inner_text()
+    assert "own biases (the model without its weights), 105 chains end" in caption
     plain = opened("book/intro.html", java_script_enabled=False)
     still = plain.locator("#front-live .scene-still").all()
     assert [e.is_visible() for e in still] == [True, False]

@@ -194,17 +194,13 @@ def test_a_sum_is_z_only_if_a_second_base_converges_to_it():
     assert "a second base cannot confirm the sum" in found.reason
 
 
-def real_and_bits(n_visible, n_hidden):
-    rng = np.random.default_rng(3)
-    weights = rng.normal(0, 0.4, (n_visible, n_hidden))
-    hidden = rng.normal(0, 1, n_hidden) - (weights**2).sum(axis=0) / 2
-    return rl.RBM(rl.Gaussian(rng.normal(0, 0.3, n_visible)), rl.Binary(hidden), weights)
-
-
 @pytest.mark.parametrize("n_visible", [6, 14])
 def test_coordinates_of_a_path_give_the_hidden_states_outside_a_sum(n_visible):
     """Exact draws of real units, as a path sees them: on the span of the weights, turned."""
-    rbm = real_and_bits(n_visible, 9)
+    rng = np.random.default_rng(3)
+    weights = rng.normal(0, 0.4, (n_visible, 9))
+    hidden = rl.Binary(rng.normal(0, 1, 9) - (weights**2).sum(axis=0) / 2)
+    rbm = rl.RBM(rl.Gaussian(rng.normal(0, 0.3, n_visible)), hidden, weights)
     exact, path = rl.exact(rbm).log_z, rl.GeometricPath(rbm)
     known = sum_of(rbm, all_states(9)[::2])
     u = rbm.reduced()[1].coordinates(rl.sample(rbm, 20_000, rng=1).states)

@@ -206,9 +206,6 @@ def test_workers_with_other_code_are_refused(tmp_path, monkeypatch):
         Sweep(TASKS, square, folder=tmp_path).run(n_workers=0)
 
 
-# the command line ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("n_workers", "n_tasks", "wanted"),
     [(None, 100, 4), (None, 3, 3), (None, 0, 1), (5, 1, 5), (0, 100, 1)],

@@ -111,11 +111,8 @@ def wait_for(condition, seconds=240):
 
 def starts(folder: Path) -> list[list[int]]:
     file = folder / "starts"
-    return (
-        [[*map(int, line.split())] for line in file.read_text().splitlines()]
-        if file.exists()
-        else []
-    )
+    lines = file.read_text().splitlines() if file.exists() else []
+    return [[*map(int, line.split())] for line in lines]
 
 
 def test_worker_killed_in_mid_task(script, tmp_path, undisturbed):

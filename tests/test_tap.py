@@ -72,21 +72,13 @@ def test_minimising_never_raises_the_free_energy(order):
     assert history[0].min() > history[-1].max() + 1
 
 
-def test_mean_field_is_a_lower_bound():
-    for seed in range(5):
-        rbm = rl.testsystems.random_rbm(14, 8, coupling=6.0, rng=seed)
-        estimate = rl.tap(rbm, 1, rng=seed)
-        assert estimate.bound == "lower"
-        assert estimate.mean_log_z == estimate.log_z <= rl.exact(rbm).log_z
-        assert np.all(estimate.states.is_minimum)
-
-
 def test_layers_may_be_exchanged_and_the_scale_is_kept():
     rbm = rl.testsystems.random_rbm(9, 6, coupling=2.0, rng=7)
     scaled = rl.BernoulliRBM(rbm.weights, rbm.visible_bias, rbm.hidden_bias, log_scale=3.5)
     for order in (1, 2, 3):
         here, there = rl.tap(rbm, order), rl.tap(scaled, order)
         assert here.bound == ("lower" if order == 1 else None)
+        assert order > 1 or here.mean_log_z == here.log_z < rl.exact(rbm).log_z
         assert rl.tap(rbm.transposed(), order).log_z == pytest.approx(here.log_z, abs=1e-9)
         assert there.log_z == pytest.approx(here.log_z + 3.5, abs=1e-9)
         wanted = {name: value + 3.5 for name, value in here.details["orders"].items()}
@@ -127,15 +119,14 @@ def test_a_value_without_meaning_is_flagged():
     assert (estimate.details["solved"], estimate.converged) == (True, False)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_a_good_value_is_not_flagged(order):
     rbm = rl.testsystems.random_rbm(20, 10, coupling=0.6, rng=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        estimate = rl.tap(rbm, order)
-        alone = rl.tap(rbm, order, compare=False)
-        with rl.using(independent_check=False):
-            unasked = rl.tap(rbm, order)
+    estimate = rl.tap(rbm, order)
+    alone = rl.tap(rbm, order, compare=False)
+    with rl.using(independent_check=False):
+        unasked = rl.tap(rbm, order)
     assert abs(estimate.log_z - rl.exact(rbm).log_z) < 0.1
     assert all(check.passed for check in estimate.checks)
     assert estimate.checks[-1].name.startswith("the sum over all 1,024 states differs")

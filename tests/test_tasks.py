@@ -92,21 +92,6 @@ def test_g_of_a_task_is_that_of_its_path_and_its_own_draws():
     assert other["mean_slope"] != end["mean_slope"]
 
 
-def test_a_new_schedule_is_one_function(monkeypatch):
-    monkeypatch.setitem(words.SCHEDULES, "power", None)  # forgotten again afterwards
-
-    @words.register(words.SCHEDULES, "power")
-    def power(path, *, n_temperatures: int, power: float = 2.0):
-        return np.linspace(0, 1, n_temperatures + 1) ** power
-
-    whole = checked(SMALL | {"schedule": "power"})
-    assert whole["power"] == 2.0
-    straight = estimate(**SMALL | {"schedule": "power", "power": 1})
-    assert straight["log_z"] == estimate(**SMALL)["log_z"]
-    with pytest.raises(ValueError, match="did you mean power"):
-        checked(SMALL | {"schedule": "power", "powr": 1.0})
-
-
 # stored tables --------------------------------------------------------------------------------
 
 

@@ -96,22 +96,6 @@ def test_the_bar_is_noise_and_lag_in_squares(n_updates):
     assert whole.std_error == pytest.approx(wanted, rel=1e-5)
 
 
-def test_round_trips_go_on_from_update_to_update():
-    path, rng = rl.GeometricPath(random_rbm(2, 0.3), base=BASE), np.random.default_rng(0)
-    sample, seen, counted = None, [], 0
-    for _ in range(40):
-        sample = rl.simulated_tempering(
-            path, BETAS, np.linspace(0, 0, BETAS.size), 20, 2, rng, start=sample or "base"
-        )
-        seen.append(sample.temperature)
-        counted += sample.round_trips.sum()
-    passages = 0
-    for chain in np.concatenate(seen).T:
-        ends = chain[(chain == 0) | (chain == BETAS.size - 1)]
-        passages += (np.diff(ends) != 0).sum()
-    assert counted == passages / 2 > 10
-
-
 @pytest.mark.always
 @pytest.mark.statistical
 def test_negative_phase_is_the_mean_of_the_model():

@@ -191,6 +191,8 @@ def test_on_the_fly_quantities_are_weighted(uneven):
     np.testing.assert_allclose(uneven.log_z_path, FROM_ZERO.log_z_base + np.log(total[:, 0] / n))
     relative = n * w
     np.testing.assert_allclose(trace["ess"], n / (1 + relative.var(axis=1, ddof=1)))
+    at_the_end = FROM_ZERO.log_density_slope(uneven.states, 1.0)
+    np.testing.assert_allclose(slopes[-1], at_the_end)
     assert trace["ess"].min() < 12, "weights are too even to tell"
     assert np.abs(mean - slopes.mean(axis=1)).max() > 0.3
 
@@ -239,13 +241,14 @@ def test_friction_cuts_cells_of_unequal_width_at_their_own_ends():
     np.testing.assert_array_equal(found, cut(betas, np.sqrt(zeta) * np.diff(betas), 1000))
 
 
-def test_gms13_at_a_bend_takes_the_slope_of_its_own_side():
+@pytest.mark.parametrize("bends", [True, False])
+def test_gms13_at_a_bend_takes_the_slope_of_its_own_side(bends):
     """A path through more models turns at its knots: slopes before and after, by enumeration."""
     rbm = rl.testsystems.random_rbm(6, 4, coupling=7.0, rng=5)
     base = rl.BernoulliRBM(np.zeros((6, 4)), np.linspace(-1, 1, 6), np.zeros(4))
     between = [rl.testsystems.random_rbm(6, 4, coupling=c, rng=5) for c in (2.0, 3.0, 5.0)]
-    path = rl.Polyline([base, *between, rbm])
-    knots, states = np.asarray(path.knots), all_states(6)
+    path = rl.Polyline([base, *between, rbm]) if bends else rl.GeometricPath(rbm, base)
+    knots, states = np.linspace(0, 1, 5 if bends else 3), all_states(6)
     before, after = [], []
     for beta in knots:
         p = probabilities(path.log_density(states, float(beta)))
@@ -256,6 +259,6 @@ def test_gms13_at_a_bend_takes_the_slope_of_its_own_side():
     share = np.sqrt(np.maximum(costs, 0))
     wanted = np.r_[0, np.cumsum(share / share.sum())]
     n = 20_000
-    found = gms13(path, n, 1500, 0, n_sweeps=120, n_burn_in=20)
+    found = gms13(path, n, 1500, 0, n_knots=3, n_sweeps=120, n_burn_in=20)
     at_knots = np.interp(knots, found, np.arange(n + 1) / n)
     np.testing.assert_allclose(at_knots, wanted, atol=0.012)

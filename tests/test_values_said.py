@@ -39,12 +39,6 @@ def found(model):
     return quiet(rl.log_z, model, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
 
 
-def said(capsys, saved, *more):
-    options = "--estimate", "--steps", str(STEPS), "--chains", str(CHAINS), "--seed", str(SEED)
-    code = quiet(main, ["logz", saved, *options, *more])
-    return code, capsys.readouterr().out
-
-
 def test_log_z_says_which_run_is_which(model, found):
     run = three_runs(Problem(model, None, None, SEED), STEPS, CHAINS)
     s = found.details
@@ -66,8 +60,10 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, tmp_path, mod
     rbm = model if shape == (14, 9) else rl.testsystems.random_rbm(*shape, rng=0)
     rbm.save(saved := str(tmp_path / "model.npz"))
     found = quiet(rl.log_z, rbm, n_steps=STEPS, n_chains=CHAINS, rng=SEED, enumerate_small=False)
-    code, text = said(capsys, saved)
+    options = f"--steps {STEPS} --chains {CHAINS} --seed {SEED}"
+    code = quiet(main, ["logz", saved, "--estimate", *options.split()])
     assert code == (0 if found.converged else 1)
+    text = capsys.readouterr().out
     lines = dict(line.split(None, 1) for line in text.splitlines() if not line.startswith("check"))
     s = found.details
 
@@ -87,7 +83,7 @@ def test_the_text_of_logz_has_the_values_under_their_names(capsys, tmp_path, mod
     assert numbers("lower bound")[0] < numbers("upper bound")[0]
     assert lines["ESS"] == f"{found.ess:.0f} of {found.n_chains} chains (effective sample size)"
     assert f"{STEPS} steps, {CHAINS} chains" in lines["settings"]
-    assert f"--steps {STEPS} --chains {CHAINS} --seed {SEED}" in lines["settings"]
+    assert options in lines["settings"]
     assert lines["verdict"] == f"{found.verdict}: {found.reason}"
     assert lines["model"].startswith(f"{saved} ({shape[0]} x {shape[1]}, units 0/1)")
 
@@ -127,13 +123,14 @@ def test_columns_of_both_directions(path):
 
 
 def test_columns_of_priors_and_short_runs(path):
-    _, columns = quiet(
+    run, columns = quiet(
         carlson2016._moves, path, BETAS, 5, n_runs=4, n_chains=8, n_sweeps=60, burn_in=5
     )
     guess, begun = carlson2016.short_start(path, BETAS, np.random.default_rng([5, 1]), 32)
     source = np.random.default_rng([5, 2])
     settled = rl.simulated_tempering(path, BETAS, guess, 32, 5, source, record_every=5, **begun)
     sample = rl.simulated_tempering(path, BETAS, guess, 32, 60, source, start=settled)
+    assert run.log_z == quiet(rl.rts_of_sample, sample).log_z
     parts = [sample.of_chains(slice(8 * i, 8 * i + 8)) for i in range(4)]
     wanted = {
         "rts": [quiet(rl.rts_of_sample, p).log_z for p in parts],
