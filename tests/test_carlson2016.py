@@ -235,12 +235,13 @@ def test_an_error_that_grows_with_temperatures_is_seen():
         )
 
 
-def test_the_reference_variance_is_judged_on_both_models(monkeypatch):
+def test_the_reference_variance_is_judged_on_three_models(monkeypatch):
     columns = np.column_stack([np.ones(300), np.random.default_rng(0).normal(size=(300, 2))])
     unit = np.linalg.qr(columns)[0].T[1:] * 299**0.5  # of mean 0 and variance 1, uncorrelated
 
     def found(public, small):
-        of, errors = {runs.PUBLIC: public, "h100": small}, {"RTS": unit[0], "AIS": unit[1]}
+        of = {runs.PUBLIC: public, "h100": small, "spectral_100": 2 * small}
+        errors = {"RTS": unit[0], "AIS": unit[1]}
         monkeypatch.setattr(
             judged, "_errors", lambda _, m, method, *__: errors[method] * of[m] ** 0.5
         )
@@ -249,7 +250,7 @@ def test_the_reference_variance_is_judged_on_both_models(monkeypatch):
     cases = (0.1, 0.1), (0.006, 0.1), (0.1, 0.006), (0.006**2, 0.1)
     assert [found(*x).outcome for x in cases] == [CONTRADICTED, DEPENDS, DEPENDS, CONTRADICTED]
     assert "average are 0.003 to 0.006 (" in found(0.006, 0.1).ours
-    assert found(0.1, 0.006).words.startswith("On h100, they are 0.00600 [")
+    assert "are 0.0060, 0.0060 and 0.0030 on h100, and 0.0120, " in found(0.1, 0.006).words
 
 
 def test_adapted_steps_are_judged_on_each_ladder():

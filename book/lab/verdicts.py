@@ -172,6 +172,7 @@ def card(v: Verdict) -> str:
     limit = _common_limit(v)
     each = "".join(f"<li>{html.escape(_in_words(*part, v.note, limit))}</li>" for part in v.parts)
     key, _, text = limit.partition(": ")
+    level = f" [{1 - v.alpha:.1%} intervals]" if "[" in each else ""
     listed = ""
     if v.counts:
         n = sum(v.counts.values())
@@ -181,7 +182,7 @@ def card(v: Verdict) -> str:
         "judged by": html.escape(row.measure),
         key: html.escape(text),
         f"effect [{1 - v.alpha:.1%} interval]": html.escape(effect if v.words else ""),
-        f"case by case [{1 - v.alpha:.1%} intervals]": f"{listed}<ul>{each}</ul>" if each else "",
+        f"case by case{level}": f"{listed}<ul>{each}</ul>" if each else "",
         "left open by the source": html.escape(row.open),
         "models": html.escape(v.models),
     }

@@ -56,7 +56,8 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     if len(found.parts) <= LISTED:
         return found
     by = {o: [part for part in found.parts if part[2] == o] for o in counts}
-    first = tuple(part for some in by.values() for part in some[:EXAMPLES])
+    most = {o: LISTED if o == REPRODUCED else EXAMPLES for o in by}
+    first = tuple(part for o, some in by.items() for part in some[: most[o]])
     return found._replace(parts=first, counts=counts)
 
 

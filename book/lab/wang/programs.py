@@ -290,7 +290,7 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
         f"({label})"
         for label in row
     )
-    return over(cases, f"Depending on the reading, log Z is {ours}.")
+    return over(cases, f"Depending on the reading, the mean log Z is {ours}.")
 
 
 SWEEPS = (
