@@ -136,10 +136,10 @@ def test_theorem_1(perfect, outcome):
 
 
 def test_whether_j_dominates_depends_on_the_transitions():
-    stored = table(run(variance=0.5))
-    predicted = pd.DataFrame([{"model": "pcd_20", "schedule": "linear", "perfect": 0.4}])
+    stored = table(*(run(model, variance=0.5) for model in runs.MODELS))
+    predicted = pd.DataFrame({"model": runs.MODELS, "schedule": "linear", "perfect": 0.4})
     assert theory.dominates(scaled(gibbs=1.5), stored, predicted).outcome == REPRODUCED
-    far = predicted.assign(perfect=0.1)
+    far = predicted.assign(perfect=[*[0.4] * 5, 0.1])
     assert theory.dominates(scaled(gibbs=1.5), stored, far).outcome == DEPENDS
     assert theory.dominates(scaled(gibbs=3.0), stored, predicted).outcome == DEPENDS
 
@@ -342,7 +342,9 @@ def test_gains_with_500_units():
     assert gains(1.3, 1.1, again=(1.5,)).outcome == DEPENDS  # another training run
     assert gains(1.3, 1.299).outcome == CONTRADICTED  # by less than the pilot costs
     assert "is 1.18 [" in gains(1.3, 1.1).ours  # 1.3 / 1.1
-    assert "give 0.87 to 0.87" in gains(1.3, 1.1, again=(1.5,)).words  # 1.3 / 1.5
+    assert "base rate, training 1" in gains(1.3, 1.1, again=(1.5,)).parts[1][0]
+    assert gains(1.3, 1.1, again=(1.5,)).parts[1][1].startswith("0.867 [")  # 1.3 / 1.5
+    assert "from 1.56 to 2.19 on PCD, 1.14 to " in gains(1.3, 1.1).words  # 809 / 517, 719 / 329
 
 
 def test_schedules_at_the_ceiling_decide_nothing():

@@ -162,7 +162,7 @@ def test_jumps_are_compared_where_one_kind_ends_near_log_z(local, jumps, far, ou
     rows = []
     for base, model in ((b, m) for b in judged.RBM_A for m in ("h10", "h20", "h100")):
         off = (far, far) if (base, model) == ("own both", "h100") else (local, jumps)
-        off = (40.0, 40.0) if base == "zero" else off
+        off = (40.0, 40.0) if base == "zero" or (base, model) == ("counts + 5", "h20") else off
         how = {"rbm_a": base, "schedule": "linear", "n_temperatures": 99, "constant": "kept"}
         for n, (jump, x) in product((30_000, 200_000), zip(("local", "global"), off, strict=True)):
             row = reading(wang.truth(model) - x, x, 50, model) | how
@@ -244,8 +244,8 @@ def test_a_sentence_over_readings_and_models():
     assert turn.outcome == DEPENDS
     assert turn.note == "on N: agreement in 1 of 2 cases, contradiction in 1"
     many = wang.over({f"x{i}": yes if i < 9 else no for i in range(20)}, "ours")
-    assert [part[0] for part in many.parts] == [f"x{i}" for i in (*range(2), *range(9, 11))]
-    assert "4 of 20 cases are listed. All cases: 9 reproduced, 11 contradicted." in card(many)
+    assert [part[0] for part in many.parts] == [f"x{i}" for i in range(11)]
+    assert "11 of 20 cases are listed. All cases: 9 reproduced, 11 contradicted." in card(many)
 
 
 # ------------------------------------------------------------------ seconds

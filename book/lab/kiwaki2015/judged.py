@@ -122,11 +122,11 @@ def uncapped(runs) -> Verdict:
         ours.append(f"{factor(falls)} times that of VAROPT on {papers_name(row.model)}")
     shown = any(v.outcome == judge.REPRODUCED for v in cases.values())
     verdict = together(cases)._replace(outcome=judge.REPRODUCED if shown else judge.OPEN)
-    price = "the paper's models, or others on which the cap binds and VAROPT falls"
+    price = "the paper's models, which are not published (others can only show the claim)"
     return verdict.if_open(f"needed to decide: {price}").said(
         f"The cap of 0.009 binds for {len(ours)} of our {len(steps)} pairs of a model and a base. "
         f"There, the ESS of LINEAR is {listed(ours)}.",
-        "For the other pairs, VAROPT and VAROPT0.009 are the same schedule.",
+        "For the other pairs, VAROPT and VAROPT0.009 are the same schedule and cannot show it.",
     )
 
 
