@@ -375,7 +375,7 @@ def few_temperatures(small_errors, curves) -> Verdict:
     mean = equivalence(name, small_errors, unit="nats", **close)
     grown = {x: ratios(curves, (x, 20), (x, 100)) for x in ("rts", "ti", "ti_rb")}
     over = {
-        f"{other} over RTS, {model}": ms.minus(grown[x][model], grown["rts"][model], "log")
+        f"{other} over RTS, {model}": ms.minus(grown[x][model], grown["rts"][model])
         for model in curves
         for x, other in (("ti", "TI"), ("ti_rb", "TI-RB"))
     }
@@ -411,7 +411,7 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
     said = f"{abs(gaps[first]):.3f} nats at K = {first} and {abs(gaps[last]):.5f} at K = {last}"
     limit = statement(name, falls, ours=said, reason="the difference falls as 1/K²")
     few, many = (ratios(curves, ("ti_rb", k), ("rts", k)) for k in (10, 3001))
-    over = {model: ms.minus(few[model], many[model], "log") for model in curves}
+    over = {model: ms.minus(few[model], many[model]) for model in curves}
     over = each(effect, name, over, "RMSE ratio, K = 10 over K = 3,001, {}", **RISES)
     few, many = ([math.exp(x.value) for x in of.values()] for of in (few, many))
     return together({"difference, 30 × 12": limit} | over).said(

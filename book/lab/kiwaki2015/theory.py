@@ -16,7 +16,6 @@ from rbmlib.numerics import cut
 from .. import judge
 from .. import measured as ms
 from ..measured import Measured
-from ..page import over
 from ..verdicts import Verdict, depends, together
 from .runs import BASES, MODELS, factor, found, papers_name, printed_ess, printed_spread, variance
 
@@ -145,7 +144,7 @@ def farther(p: dict, one: str, from_one: str, from_other: str) -> float:
 def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
     """K times the variance, divided by J, over the rows with 60 steps and more."""
     many = scaled[scaled["steps"] >= 60]
-    return over(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
+    return ms.minus(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
 
 
 def theorem_1(scaled: pd.DataFrame) -> Verdict:
@@ -182,14 +181,14 @@ def dominates(scaled: pd.DataFrame, runs, predicted) -> Verdict:
 
 def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     def on_the_toy(kind: str) -> Measured:
-        return over(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60)))
+        return ms.minus(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60)))
 
     ratios = {
         "perfect transitions, 40 × 8": on_the_toy("perfect"),
         "Gibbs sweeps, 40 × 8": on_the_toy("gibbs"),
     }
     for model in MODELS:
-        tenfold = over(*(variance(found(runs, model, "LINEAR", k)) for k in (100_000, 10_000)))
+        tenfold = ms.minus(*(variance(found(runs, model, "LINEAR", k)) for k in (100_000, 10_000)))
         tenfold = tenfold._replace(value=tenfold.value + math.log(10))
         ratios[f"Gibbs sweeps, {papers_name(model)}"] = tenfold
     cases = {x: judge.equivalence("kiwaki-inverse-k", r, **INVERSE) for x, r in ratios.items()}
@@ -218,7 +217,7 @@ def ess_variance(seed: int) -> Verdict:
     due = ms.measured(many / few, 0.0, scale="log")
     fall = falls_with_ess(few, many, seed)
     cases = {
-        which: judge.equivalence("kiwaki-ess-variance", over(ratio, due), **TENDS)
+        which: judge.equivalence("kiwaki-ess-variance", ms.minus(ratio, due), **TENDS)
         for which, ratio in fall.items()
     }
     of_mean, of_z = map(factor, fall.values())
