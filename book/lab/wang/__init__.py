@@ -58,9 +58,3 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     by = {o: [part for part in found.parts if part[2] == o] for o in counts}
     first = tuple(part for some in by.values() for part in some[:EXAMPLES])
     return found._replace(parts=first, counts=counts)
-
-
-def span(values, text) -> str:
-    """The smallest and the largest value as text, or one of them if both read the same."""
-    every = [*values]
-    return " to ".join(dict.fromkeys(map(text, (min(every), max(every)))))
