@@ -126,6 +126,12 @@ def rmse(errors) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
+def factor(m: Measured, alpha: float = ALPHA) -> str:
+    """A ratio on the scale "log" with its interval, as text."""
+    value, low, high = np.exp([m.value, *m.interval(alpha)])
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low < high else f"{value:.2f}"
+
+
 def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     """95% percentile intervals over independent chains: ``{"ess": (low, high), "variance": ...}``.
 

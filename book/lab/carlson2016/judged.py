@@ -15,12 +15,12 @@ import pandas as pd
 
 from .. import judge
 from .. import measured as ms
-from ..judge import bound, compare, effect, equivalence, statement
+from ..judge import bound, compare, each, effect, equivalence, statement
 from ..measured import FEW, Measured
 from ..page import pick
 from ..stored import kept_verdict, kept_verdicts
-from ..tables import listed
-from ..verdicts import CONTRADICTED, OUTCOMES, Verdict, depends, effect_in_words, together
+from ..tables import listed, span
+from ..verdicts import CONTRADICTED, OUTCOMES, Verdict, by_case, depends, effect_in_words, together
 from . import runs
 from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, SOUND_ESS, growth, ratio_of, ratios
 from .small import GROUP
@@ -34,25 +34,10 @@ COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
 RIVALS = dict.fromkeys((PUBLIC, "h100", "spectral_100"), ("AIS", "RAISE"))
 
 
-def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
-    """Verdicts on all cases by one function; ``label`` formats their names."""
-    return {label.format(case): judged(name, found, **how) for case, found in cases.items()}
-
-
-def span(numbers) -> str:
-    low, high = (f"{x:.3g}".replace("-", "−") for x in (min(numbers), max(numbers)))
-    return low if low == high else f"{low} to {high}"
-
-
 def within(found) -> str:
     """The range of the effects of verdicts, and the range of their intervals, as text."""
     ends = span([x for v in found for x in (v.low, v.high)])
     return f"{span([v.effect for v in found])} (intervals within {ends})"
-
-
-def by_case(cases: dict[str, Verdict]) -> str:
-    """The effects of cases as text: "1.2 [1.1, 1.3] for AIS and 1.4 [1.2, 1.6] for RAISE"."""
-    return listed(f"{effect_in_words(v)} for {case}" for case, v in cases.items())
 
 
 def kept(claim: str) -> Verdict:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .. import judge, tables
 from .. import measured as ms
-from ..measured import Measured
+from ..measured import Measured, factor
 from ..tables import listed
 from ..verdicts import Verdict, depends, together
 from .runs import (
@@ -19,7 +19,6 @@ from .runs import (
     TWENTY,
     bound,
     ess,
-    factor,
     found,
     labelled,
     largest_steps,
@@ -156,19 +155,15 @@ def ahead_on_500(runs) -> Verdict:
     name, models = "kiwaki-table2-decelerated", MODELS[3:]
     cases = by_reading(runs, models, lambda model, base: _ahead(name, runs, model, base))
     least = min(ess(found(runs, model, "LINEAR")).value for model in models[1:])
+    printed = printed_ess("pcd_500", "VAROPT0.009") / printed_ess("pcd_500", "LINEAR")
     verdict = depends(UNSTATED, cases).said(
         f"On PCD(500), the ESS of VAROPT0.009 is {_times(runs, 'pcd_500', 'base rate')} times that "
-        f"of LINEAR (printed: {printed_gain('pcd_500')}).",
+        f"of LINEAR (printed: {printed:.2f}).",
         "On our CD1(500) and CD25(500), LINEAR already has an ESS of at least "
         f"{1000 * math.exp(least):.0f} of 1,000, so no schedule can show a gain of a tenth.",
     )
     price = "five seeds on PCD(500), which would show a gain of 1.7 (1.5 h on two cores), and "
     return verdict.if_open(f"needed to decide: {price}new training runs of CD1(500) and CD25(500)")
-
-
-def printed_gain(model: str) -> str:
-    """Printed ESS of VAROPT0.009 divided by that of LINEAR, as text."""
-    return f"{printed_ess(model, 'VAROPT0.009') / printed_ess(model, 'LINEAR'):.2f}"
 
 
 def gains_less(runs, truths) -> Verdict:
