@@ -43,8 +43,7 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
-    begun = [words.get(key, "") for key in zip(given, left_out.astype(int), strict=True)]
-    frame["begun"] = begun
+    frame["begun"] = [words.get(k, "") for k in zip(given, left_out.astype(int), strict=True)]
     frame.loc[how["starting"] == "pilot", "begun"] = PILOT
     frame.loc[frame["estimator"] == "rts_given_v", "begun"] = PILOT_GIVEN_V
     return frame

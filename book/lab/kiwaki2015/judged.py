@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -361,13 +362,9 @@ def relaxes(looks) -> Verdict:
     pairs = np.log(free["variance_2"] / held["variance_2"]).dropna()  # of one pilot each
     lower = ms.mean_of(pairs)._replace(scale="log")
     gains = {label: {papers_name(m): _printed_gain(m, label) for m in TWENTY} for label in CAPS}
-    higher = depends("the cap", {
-        label: {m: judge.effect(name, x, direction=1, **ONE_RUN) for m, x in by.items()}
-        for label, by in gains.items()
-    })  # fmt: skip
-    less = {
-        "lower variance after 100 of 1,000 steps": judge.effect(name, lower, direction=1, **ONE_RUN)
-    }
+    rises = partial(judge.each, judge.effect, name, direction=1, **ONE_RUN)
+    higher = depends("the cap", {label: rises(by) for label, by in gains.items()})
+    less = rises({"lower variance after 100 of 1,000 steps": lower})
     parts = tuple((f"ESS, {part[0]}", *part[1:]) for part in higher.parts)
     verdict = together({**less, "higher ESS": higher})
     most, least = (factor(gains[label]["CD25(20)"], ms.FEW) for label in (CAPS[0], CAPS[-1]))
