@@ -117,6 +117,14 @@ def test_acceptance_model_is_the_constrained_optimum():
             assert other <= best + 1e-3  # nats, of 300 proposals
 
 
+def test_a_feasible_model_is_found_again_from_its_probabilities():
+    intercept, slope = np.array([3.0, 2.0]), np.array([-1.0, -0.8])
+    index, step = np.repeat([0, 1], 200), np.tile(np.linspace(0.5, 4.0, 200), 2)
+    model = fit_acceptance(index, step, expit(intercept[index] + slope[index] * step), 2, (0.5, 4))
+    assert model.intercept == pytest.approx(intercept, abs=1e-3)
+    assert model.slope == pytest.approx(slope, abs=1e-3)
+
+
 def test_step_sizes_where_all_or_nothing_is_accepted():
     model = fit_acceptance([0, 0, 1, 1], [1.0, 2.0, 1.0, 2.0], [1, 1, 0, 0], 2, (1.0, 2.0))
     assert model.step_sizes().tolist() == [2.0, 1.0]
