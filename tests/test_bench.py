@@ -87,7 +87,7 @@ def test_scores_by_hand(tmp_path):
     """a: 3 errors off, right; b: .5 off at .1, wrong; c: not trusted, so that it is not judged."""
     found = judged(tmp_path, "a,10.3,0.1,true\nb,19.5,.1,1\nc,99,,no\n")
     one = found["one"]
-    assert (one.models, one.answers, one.trusted, one.wrong, one.covered) == (2, 2, 2, 1, 0)
+    assert (one.models, one.trusted, one.wrong, one.covered) == (2, 2, 1, 0)
     assert one.spread == pytest.approx(math.sqrt((9 + 25) / 2))
     assert one.median == pytest.approx(0.5)
     assert (found["two"].trusted, found["all"].wrong) == (0, 1)

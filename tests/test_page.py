@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from rbmbook import page
-from rbmbook.measured import measured
+from rbmbook.measured import measured, minus
 
 RUNS = pd.DataFrame(
     {
@@ -28,7 +28,7 @@ REFUSED = [
     (lambda: page.one(RUNS, model="h10"), "2 rows have"),
     (lambda: page.table(RUNS, "Runs.", logz=1), "no column logz"),
     (lambda: page.pm(measured(1.0, 0.2, scale="log")), "scale 'log'"),
-    (lambda: page.over(measured(1.0, 0.1), measured(1.0, 1.0, 2, "log")), "expected 'log'"),
+    (lambda: minus(measured(1.0, 0.1), measured(1.0, 1.0, 2, "log")), "the same scale"),
     (lambda: page.checks({"fine": True, "none": np.array([]) > 0}), "nothing is checked: none"),
 ]
 
@@ -44,7 +44,7 @@ def test_one_row_is_chosen():
 
 
 def test_ratio_on_the_scale_of_logarithms():
-    ratio = page.over(measured(4.0, 1.0, 2, "log"), measured(1.0, 1.0, 2, "log"))
+    ratio = minus(measured(4.0, 1.0, 2, "log"), measured(1.0, 1.0, 2, "log"))
     assert ratio.value == pytest.approx(math.log(4))
     assert ratio.std_error == pytest.approx(math.sqrt(2))
     assert ratio.freedom == pytest.approx(4)

@@ -118,7 +118,7 @@ def main():
     parser.add_argument("--bench", type=Path, default=BENCH, metavar="FOLDER")
     given = parser.parse_args()
     warnings.simplefilter("ignore", rl.ConvergenceWarning)
-    done = bench.read_answers(given.answers) if given.answers.exists() else {}
+    done = [*bench.read_answers(given.answers).index] if given.answers.exists() else []
     with given.answers.open("a", newline="", encoding="utf-8") as file:
         out = csv.writer(file, lineterminator="\n")
         if not done:

@@ -32,15 +32,8 @@ HELD_OUT = {"rl.log_z": "held_out_log_z", "rl.ais": "held_out_ais"}
 YES, NO = {"1", "true", "yes"}, {"0", "false", "no"}
 
 
-class Answer(NamedTuple):
-    log_z: float
-    std_error: float  # NaN without an error bar
-    trusted: bool
-
-
 class Score(NamedTuple):
     models: int
-    answers: int
     trusted: int
     wrong: int
     covered: int
@@ -62,8 +55,8 @@ def model(name: str, file: Path | None = None) -> RBM:
         return RBM.load(models.extract(f"{name}.npz", folder))
 
 
-def read_answers(file) -> dict[str, Answer]:
-    """A CSV with the columns name, log_z, std_error (may be empty) and trusted."""
+def read_answers(file) -> pd.DataFrame:
+    """A CSV with the columns name, log_z, std_error (may be empty) and trusted; rows by name."""
     table = _rows(Path(file), COLUMNS)
     words = table[["log_z", "std_error"]].apply(lambda column: column.str.strip())
     numbers = words.apply(pd.to_numeric, errors="coerce")
@@ -80,8 +73,7 @@ def read_answers(file) -> dict[str, Answer]:
             line = rows.idxmax()
             found = ",".join(table.loc[line, list(COLUMNS)])
             raise ValueError(f"{file}, line {line + 2}: {found!r}: expected {wanted}")
-    answers = zip(numbers["log_z"], numbers["std_error"], trusted.isin(YES), strict=True)
-    return {name: Answer(*a) for name, a in zip(table["name"], answers, strict=True)}
+    return numbers.assign(trusted=trusted.isin(YES)).set_index(table["name"])
 
 
 def _rows(path: Path, columns) -> pd.DataFrame:
@@ -93,24 +85,23 @@ def _rows(path: Path, columns) -> pd.DataFrame:
     return table
 
 
-def scores(answers: dict[str, Answer], index) -> dict[str, Score]:
+def scores(answers: pd.DataFrame, index) -> dict[str, Score]:
     """Scores by family and for "all"; a table that leaves models out is refused."""
-    if unknown := [name for name in answers if name not in index]:
+    if unknown := [name for name in answers.index if name not in index]:
         raise ValueError(f"{unknown[0]!r} is no model of the bench: expected names of its index")
-    if missing := [name for name in index if name not in answers]:
+    if missing := [name for name in index if name not in answers.index]:
         raise ValueError(
             f"{len(missing)} of {len(index)} models have no answer ({missing[0]!r} first): "
             "expected a row for each, with trusted false where there is none"
         )
-    families = [*dict.fromkeys(family for family, _ in index.values())]
-    of = {f: [name for name in index if index[name][0] == f] for f in families}
-    return {f: _score(names, answers, index) for f, names in (of | {"all": [*index]}).items()}
+    models = pd.DataFrame.from_dict(index, "index", columns=["family", "exact"]).join(answers)
+    families = dict(list(models.groupby("family", sort=False)))
+    return {family: _score(of) for family, of in (families | {"all": models}).items()}
 
 
-def _score(names, answers, index) -> Score:
-    given = [(answers[name], index[name][1]) for name in names if name in answers]
-    held = [(abs(a.log_z - log_z), a.std_error) for a, log_z in given if a.trusted]
-    off, error = np.reshape(held, (-1, 2)).T
+def _score(models: pd.DataFrame) -> Score:
+    held = models[models["trusted"]]
+    off, error = (held["log_z"] - held["exact"]).abs().to_numpy(), held["std_error"].to_numpy()
     wrong = ~((off <= NATS) | (off <= ERRORS * error))
     # allow for rounding of exact values, which have no error bar
     covered = (off <= np.maximum(Z95 * error, 1e-6)) & (error >= 0)
@@ -118,8 +109,7 @@ def _score(names, answers, index) -> Score:
     z = off[with_bar] / error[with_bar]
     spread = math.sqrt(np.mean(z**2)) if z.size else math.nan
     median = float(np.sort(off)[off.size // 2]) if off.size else math.nan
-    counts = len(names), len(given), len(held), int(wrong.sum()), int(covered.sum())
-    return Score(*counts, spread, median)
+    return Score(len(models), len(held), int(wrong.sum()), int(covered.sum()), spread, median)
 
 
 def share_interval(k, n) -> tuple[np.ndarray, np.ndarray]:

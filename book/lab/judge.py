@@ -269,6 +269,11 @@ def digits(name: str, ours: float, printed: str | float | None = None) -> Verdic
     return _verdict(name, f"{ours:.8g}", found, REPRODUCED if agree else CONTRADICTED, note, "nats")
 
 
+def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
+    """Verdicts on all cases by one function; ``label`` formats their names."""
+    return {label.format(case): judged(name, found, **how) for case, found in cases.items()}
+
+
 def _effect_of(m: Measured, alpha: float = ALPHA) -> Effect:
     return Effect(m.value, *m.interval(alpha), m.could_see(alpha), m.scale, alpha)
 

@@ -96,7 +96,7 @@ def share_of(flags, alpha: float = ALPHA) -> Measured:
 
 def difference(a, b) -> Measured:
     """Mean of ``a`` minus mean of ``b`` (repeats or `Measured`), with Welch's freedom."""
-    return minus(_as_measured("a", a), _as_measured("b", b), "linear")
+    return minus(_as_measured("a", a), _as_measured("b", b))
 
 
 def ratio(a, b, paired: bool = False) -> Measured:
@@ -108,7 +108,7 @@ def ratio(a, b, paired: bool = False) -> Measured:
     if paired:
         a, b = _pairs(_positive("a", a), _positive("b", b))
         return mean_of(np.log(a / b))._replace(scale="log")
-    return minus(_log_mean("a", a), _log_mean("b", b), "log")
+    return minus(_log_mean("a", a), _log_mean("b", b))
 
 
 def rmse_ratio(errors, of, paired: bool = True) -> Measured:
@@ -118,12 +118,18 @@ def rmse_ratio(errors, of, paired: bool = True) -> Measured:
     """
     a, b = np.square(_repeats("errors", errors)), np.square(_repeats("of", of))
     if not paired:
-        return minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)), "log")
+        return minus(_jackknifed(a, np.ones_like(a)), _jackknifed(b, np.ones_like(b)))
     return _jackknifed(*_pairs(a, b))
 
 
 def rmse(errors) -> float:
     return float(np.sqrt(np.mean(np.square(errors))))
+
+
+def factor(m: Measured, alpha: float = ALPHA) -> str:
+    """A ratio on the scale "log" with its interval, as text."""
+    value, low, high = np.exp([m.value, *m.interval(alpha)])
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low < high else f"{value:.2f}"
 
 
 def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
@@ -143,12 +149,14 @@ def bootstrap_log_weights(log_weights, n_resamples: int = 1000, rng=0) -> dict:
     return {"ess": (low[0], high[0]), "variance": (low[1], high[1])}
 
 
-def minus(a: Measured, b: Measured, scale: str = "linear") -> Measured:
-    """The difference of independent numbers on whatever scale; freedom by Welch, Satterthwaite."""
+def minus(a: Measured, b: Measured) -> Measured:
+    """a - b of independent numbers, a ratio if both are on the scale "log"; Welch's freedom."""
+    if a.scale != b.scale:
+        raise ValueError(f"scales are {a.scale!r} and {b.scale!r}: expected the same scale")
     error, va, vb = math.hypot(a.std_error, b.std_error), a.std_error**2, b.std_error**2
     below = va**2 / a.freedom + vb**2 / b.freedom
     freedom = (va + vb) ** 2 / below if below else min(a.freedom, b.freedom)
-    return Measured(a.value - b.value, error, freedom, min(a.n, b.n), scale)
+    return Measured(a.value - b.value, error, freedom, min(a.n, b.n), a.scale)
 
 
 def _as_measured(name: str, x) -> Measured:

@@ -12,9 +12,6 @@ from rbmlib import BernoulliRBM, datasets
 from rbmlib.models.testsystems import GaussianMixture
 from rbmlib.numerics import logsumexp, softplus
 
-# What the authors say about the training of the published models; nothing else is known.
-_PUBLISHED = {"salakhutdinov_cd25_500": "CD-25, by its author"}
-
 
 def load_reference() -> dict[str, Any]:
     """The reference set: a row of ``data/reference.csv`` for each model, small ones first.
@@ -45,7 +42,8 @@ def datasheet() -> pd.DataFrame:
 
 def _training(name: str) -> tuple[str, str, int | None]:
     if name in datasets.register.PUBLISHED_RBMS:
-        return "MNIST", _PUBLISHED.get(name, "training not recorded"), None
+        is_told = name == "salakhutdinov_cd25_500"  # by its author
+        return "MNIST", "CD-25, by its author" if is_told else "training not recorded", None
     records = datasets.committed("models/models.json").read_text(encoding="utf-8")
     settings = json.loads(records)[name]["settings"]
     is_cd = settings["method"] == "cd" or "hidden" in settings

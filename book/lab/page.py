@@ -8,7 +8,7 @@ import pandas as pd
 import rbmlib as rl
 from rbmlib import datasets
 
-from . import live, measured, plots, tables
+from . import live, plots, tables
 from .measured import Measured
 from .stored import stored_results
 from .tables import number as number
@@ -34,9 +34,6 @@ def begin_families(names: dict, **least: int) -> None:
     live.checked_parameters(names, **least)
     plots.use_style()
     model, data, alphabet = (names[name] for name in ("model", "data", "alphabet"))
-    with live.refused_parameter("alphabet", alphabet):
-        if len({*alphabet}) != len(alphabet) or len(alphabet) < 2:
-            raise ValueError("expected a word of different letters, such as ACGT")
     with live.refused_parameter("data", data):
         ww = datasets.load_ww()
         if not data and alphabet != ww.alphabet:
@@ -146,7 +143,7 @@ def pm(found, error: float | None = None) -> str:
 
     Examples
     --------
-    >>> pm(460.38149, 0.018234), pm(measured.measured(2.0, 0.1))
+    >>> pm(460.38149, 0.018234), pm(Measured(2.0, 0.1, 9, 10))
     ('460.3815 ± 0.0182', '2.000 ± 0.100')
     """
     if not isinstance(found, Measured):
@@ -154,13 +151,6 @@ def pm(found, error: float | None = None) -> str:
     if found.scale == "log":
         raise ValueError("a ratio is on the scale 'log': show its Verdict, or its interval")
     return tables.with_error(found.value, found.std_error)
-
-
-def over(top: Measured, bottom: Measured) -> Measured:
-    """The ratio of two independent numbers on the scale "log"."""
-    if not top.scale == bottom.scale == "log":
-        raise ValueError(f"scales are {top.scale!r} and {bottom.scale!r}: expected 'log'")
-    return measured.minus(top, bottom, "log")
 
 
 def checks(sentences: Mapping[str, object]) -> None:

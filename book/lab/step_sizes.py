@@ -40,10 +40,6 @@ class AcceptanceModel(NamedTuple):
     intercept: np.ndarray  # (K,) w0
     slope: np.ndarray  # (K,) w1, 0 or less
     span: tuple[float, float]  # smallest and largest step size
-    log_likelihood: float
-
-    def probability(self, step_size) -> np.ndarray:
-        return expit(self.intercept + self.slope * step_size)
 
     def step_sizes(self, target: float = TARGET) -> np.ndarray:
         """The step (K,) at which each beta accepts with ``target``, clipped to the span."""
@@ -85,7 +81,7 @@ def fit_acceptance(index, steps, y, n_betas: int, span) -> AcceptanceModel:
     ends = _interior_point(objective, matrix, offset, ends)
     a, b = ends[:n_betas], ends[n_betas:]
     slope = (b - a) / (high - low)
-    return AcceptanceModel(a - slope * low, slope, (low, high), -float(objective(ends)[0]))
+    return AcceptanceModel(a - slope * low, slope, (low, high))
 
 
 def _interior_point(objective, matrix, offset, x) -> np.ndarray:

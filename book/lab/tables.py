@@ -51,6 +51,12 @@ def listed(items) -> str:
     return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
+def span(values, text=lambda x: f"{x:.3g}".replace("-", "−")) -> str:
+    """The smallest and the largest value as text, or one of them if both read the same."""
+    every = [*values]
+    return " to ".join(dict.fromkeys(map(text, (min(every), max(every)))))
+
+
 def with_error(value: float, error: float, most: int = 11) -> str:
     """A value with its standard error: three digits of the error, equally many decimals of both.
 

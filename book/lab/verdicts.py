@@ -124,6 +124,11 @@ def effect_in_words(v: Verdict) -> str:
     return f"{effect} {v.unit}".strip() if effect else ""
 
 
+def by_case(cases: dict[str, Verdict], form: str = "{} for {}") -> str:
+    """The effects of cases as text: "1.2 [1.1, 1.3] for AIS and 1.4 [1.2, 1.6] for RAISE"."""
+    return tables.listed(form.format(effect_in_words(v), case) for case, v in cases.items())
+
+
 def _found(v: Verdict) -> str:
     return effect_in_words(v) or v.ours
 

@@ -15,12 +15,12 @@ import pandas as pd
 
 from .. import judge
 from .. import measured as ms
-from ..judge import bound, compare, effect, equivalence, statement
+from ..judge import bound, compare, each, effect, equivalence, statement
 from ..measured import FEW, Measured
 from ..page import pick
 from ..stored import kept_verdict, kept_verdicts
-from ..tables import listed
-from ..verdicts import CONTRADICTED, OUTCOMES, Verdict, depends, effect_in_words, together
+from ..tables import listed, span
+from ..verdicts import CONTRADICTED, OUTCOMES, Verdict, by_case, depends, effect_in_words, together
 from . import runs
 from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, SOUND_ESS, growth, ratio_of, ratios
 from .small import GROUP
@@ -35,25 +35,10 @@ HUNDRED = ("h100", "spectral_100")  # in place of the paper's model
 RIVALS = dict.fromkeys((PUBLIC, *HUNDRED), ("AIS", "RAISE"))
 
 
-def each(judged, name: str, cases: dict, label: str = "{}", **how) -> dict[str, Verdict]:
-    """Verdicts on all cases by one function; ``label`` formats their names."""
-    return {label.format(case): judged(name, found, **how) for case, found in cases.items()}
-
-
-def span(numbers) -> str:
-    low, high = (f"{x:.3g}".replace("-", "−") for x in (min(numbers), max(numbers)))
-    return low if low == high else f"{low} to {high}"
-
-
 def within(found) -> str:
     """The range of the effects of verdicts, and the range of their intervals, as text."""
     ends = span([x for v in found for x in (v.low, v.high)])
     return f"{span([v.effect for v in found])} (intervals within {ends})"
-
-
-def by_case(cases: dict[str, Verdict]) -> str:
-    """The effects of cases as text: "1.2 [1.1, 1.3] for AIS and 1.4 [1.2, 1.6] for RAISE"."""
-    return listed(f"{effect_in_words(v)} for {case}" for case, v in cases.items())
 
 
 def kept(claim: str) -> Verdict:
@@ -383,7 +368,7 @@ def few_temperatures(small_errors, curves) -> Verdict:
     mean = equivalence(name, small_errors, unit="nats", **close)
     grown = {x: ratios(curves, (x, 20), (x, 100)) for x in ("rts", "ti", "ti_rb")}
     over = {
-        f"{other} over RTS, {model}": ms.minus(grown[x][model], grown["rts"][model], "log")
+        f"{other} over RTS, {model}": ms.minus(grown[x][model], grown["rts"][model])
         for model in curves
         for x, other in (("ti", "TI"), ("ti_rb", "TI-RB"))
     }
@@ -419,7 +404,7 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
     said = f"{abs(gaps[first]):.3f} nats at K = {first} and {abs(gaps[last]):.5f} at K = {last}"
     limit = statement(name, falls, ours=said, reason="the difference falls as 1/K²")
     few, many = (ratios(curves, ("ti_rb", k), ("rts", k)) for k in (10, 3001))
-    over = {model: ms.minus(few[model], many[model], "log") for model in curves}
+    over = {model: ms.minus(few[model], many[model]) for model in curves}
     over = each(effect, name, over, "RMSE ratio, K = 10 over K = 3,001, {}", **RISES)
     few, many = ([math.exp(x.value) for x in of.values()] for of in (few, many))
     return together({"difference, 30 × 12": limit} | over).said(

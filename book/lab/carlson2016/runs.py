@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
 from .. import measured
 from ..measured import Measured, rmse
 from ..models import load_reference
-from ..page import number, pick
-from ..stored import stored_results
-from ..sweeps.declare import RESULTS
+from ..page import number, pick, stored
 
 PUBLIC = "salakhutdinov_cd25_500"  # of Figures 3 (500 hidden units), 4 and 7
 METHODS = dict.fromkeys(("rts", "rts_from_rounds", "rts_given_v"), "RTS")
@@ -24,18 +24,17 @@ PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v
 PILOT_GIVEN_V = "v, a pilot"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # fewer runs are not judged
+in_interval = partial(measured.factor, alpha=measured.FEW)
 SOUND_ESS = 50  # least ESS at which AIS with 100 chains is trusted
 
 
 def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
-    """Rows of the stored ones among these sweeps, with their errors of log Z.
+    """Rows of these sweeps, with their errors of log Z.
 
     ``steps`` are sweeps of a chain or betas of an annealing; ``begun`` is one of `READINGS` or a
     pilot.
     """
-    there = [name for name in names.split() if (RESULTS / f"{name}.csv").is_file()]
-    tables = [stored_results(name, scheduler) for name in there]
-    frame = pd.concat(tables, ignore_index=True)
+    frame = pd.concat(stored(names, scheduler), ignore_index=True)
     frame["method"] = frame["estimator"].map(METHODS)
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
     known = {model: reference.log_z for model, reference in load_reference().items()}
@@ -44,8 +43,7 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
-    begun = [words.get(key, "") for key in zip(given, left_out.astype(int), strict=True)]
-    frame["begun"] = begun
+    frame["begun"] = [words.get(k, "") for k in zip(given, left_out.astype(int), strict=True)]
     frame.loc[how["starting"] == "pilot", "begun"] = PILOT
     frame.loc[frame["estimator"] == "rts_given_v", "begun"] = PILOT_GIVEN_V
     return frame
@@ -67,11 +65,6 @@ def span(errors) -> str:
         return "not run"
     most = f" to {errors.max():+.1f} ({errors.size} runs)" if errors.size > 1 else " (1 run)"
     return f"{errors.min():+.1f}{most}"
-
-
-def in_interval(ratio: Measured) -> str:
-    value, low, high = np.exp([ratio.value, *ratio.interval(0.05)])
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def mean_and_rmse(errors) -> str:
@@ -126,9 +119,9 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
     return found
 
 
-def trainings(stored: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def trainings(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Evaluations along each training run on DNA, first the one with the paper's 2,000 chains."""
-    rows = stored[stored["n_annealed"] == 100].sort_values("look", ignore_index=True)
+    rows = runs[runs["n_annealed"] == 100].sort_values("look", ignore_index=True)
     rows["update"] = rows["look"] * rows["n_updates"] // rows["n_looks"]
     found = {}
     groups = [-rows["n_chains"], "gain", "learning_rate", "seed"]

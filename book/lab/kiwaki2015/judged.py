@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from .. import judge, tables
 from .. import measured as ms
-from ..measured import Measured
-from ..page import over
+from ..measured import Measured, factor
 from ..tables import listed
 from ..verdicts import Verdict, depends, together
 from .runs import (
@@ -20,7 +20,6 @@ from .runs import (
     TWENTY,
     bound,
     ess,
-    factor,
     found,
     labelled,
     largest_steps,
@@ -73,7 +72,7 @@ def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
 def _gain(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> Measured | None:
     """Ratio of the ESS of two schedules at K = 100,000; None unless both were run."""
     pair = [ess(found(runs, model, x, base=base)) for x in (label, over_label)]
-    return None if None in pair else over(*pair)
+    return None if None in pair else ms.minus(*pair)
 
 
 def _times(runs, model: str, base: str, label="VAROPT0.009", over_label="LINEAR") -> str:
@@ -185,7 +184,7 @@ def gains_less(runs, truths) -> Verdict:
         for model in trained:
             steps = [k for k in STEPS if any(settings(runs, [model], base, [k], RIVALS[:1]))]
             few, many = (_error_gain(runs, truths, m, base, steps) for m in ("pcd_20", model))
-            ratios.append(over(few, many))
+            ratios.append(ms.minus(few, many))
             training = f"{base}, {model.partition(', ')[2] or 'our training'}"
             cases[training] = judge.effect(name, ratios[-1], direction=1, **PAYS, **ONE_RUN)
         ours.append(f"{factor(ratios[0], ms.FEW)} {FROM[base]}")
@@ -207,7 +206,7 @@ def _error_gain(runs, truths, model: str, base: str, steps) -> Measured:
         truth = truths[model].log_z, truths[model].std_error
     else:
         truth = tuple(runs.loc[runs["model"] == model, ["best_log_z", "best_error"]].iloc[0])
-    ratios = (over(*(gap(by[x], *truth, pilots=0) for x in both)) for _, by in every)
+    ratios = (ms.minus(*(gap(by[x], *truth, pilots=0) for x in both)) for _, by in every)
     return pooled(ratios, every, "LINEAR", "pilot_bound")
 
 
@@ -242,7 +241,7 @@ def smaller_errors(runs, truths: dict[str, float]) -> Verdict:
         gaps = (
             (gap(by[x], truths[m], pilots=0) for x in (rival, "VAROPT0.009")) for m, by in every
         )
-        return pooled((over(*pair) for pair in gaps), every, rival, "pilot_bound")
+        return pooled((ms.minus(*pair) for pair in gaps), every, rival, "pilot_bound")
 
     for base in BASES:
         every = list(settings(runs, truths, base))
@@ -277,7 +276,7 @@ def larger_ess(runs, models=TWENTY, steps=STEPS[2:]) -> Verdict:
     for base in BASES:
         every, parts = list(settings(runs, models, base, steps)), {}
         for rival in RIVALS:
-            ratios = (over(*(ess(by[x], 0) for x in ("VAROPT0.009", rival))) for _, by in every)
+            ratios = (ms.minus(*(ess(by[x], 0) for x in ("VAROPT0.009", rival))) for _, by in every)
             ratio = pooled(ratios, every, rival, "pilot_ess")
             parts[rival] = judge.effect(name, ratio, direction=1, **MORE, **ONE_RUN)
             if rival == "LINEAR":
@@ -310,11 +309,11 @@ def errors_fall(runs, truth, of_twenty: dict[str, float]) -> Verdict:
         start = gap(few, truth.log_z, truth.std_error)
         small = {m: found(runs, m, "VAROPT0.009", 1000, base) for m in of_twenty}
         distances = [gap(rows, of_twenty[m]) for m, rows in small.items()]
-        large = over(start, max(distances, key=lambda m: m.value))
+        large = ms.minus(start, max(distances, key=lambda m: m.value))
         parts = {"large errors": judge.effect(name, large, direction=1)}
         parts["rapid fall"] = judge.left_open(name, "we did not run K = 100,000 from this base")
         if len(many):
-            fall = over(start, gap(many, truth.log_z, truth.std_error))
+            fall = ms.minus(start, gap(many, truth.log_z, truth.std_error))
             parts["rapid fall"] = judge.bound(name, fall, at_least=4)
             falls.append(f"{factor(fall)} {FROM[base]}")
         cases[base] = together(parts)
@@ -370,13 +369,9 @@ def relaxes(looks) -> Verdict:
     pairs = np.log(free["variance_2"] / held["variance_2"]).dropna()  # of one pilot each
     lower = ms.mean_of(pairs)._replace(scale="log")
     gains = {label: {papers_name(m): _printed_gain(m, label) for m in TWENTY} for label in CAPS}
-    higher = depends("the cap and the model", {
-        label: {m: judge.effect(name, x, direction=1, **ONE_RUN) for m, x in by.items()}
-        for label, by in gains.items()
-    })  # fmt: skip
-    less = {
-        "lower variance after 100 of 1,000 steps": judge.effect(name, lower, direction=1, **ONE_RUN)
-    }
+    rises = partial(judge.each, judge.effect, name, direction=1, **ONE_RUN)
+    higher = depends("the cap and the model", {label: rises(by) for label, by in gains.items()})
+    less = rises({"lower variance after 100 of 1,000 steps": lower})
     parts = tuple((f"ESS, {part[0]}", *part[1:]) for part in higher.parts)
     verdict = together({**less, "higher ESS": higher})
     drop, other = (
@@ -398,7 +393,7 @@ def _printed_gain(model: str, label: str) -> Measured:
         low, high = tables.ess_interval(size, 1000)
         return ms.measured(size, math.log(high / low) / 3.92, scale="log")
 
-    return over(printed(label), printed("VAROPT"))
+    return ms.minus(printed(label), printed("VAROPT"))
 
 
 def smaller_drop(looks) -> Verdict:

@@ -132,12 +132,6 @@ def variance(rows) -> Measured | None:
     return _over_seeds(np.log(rows["variance"]), errors, 0 * errors, "log")
 
 
-def factor(m: Measured, alpha: float = ms.ALPHA) -> str:
-    """A ratio on the scale "log" with its interval, as text."""
-    value, low, high = np.exp([m.value, *m.interval(alpha)])
-    return f"{value:.2f} [{low:.2f}, {high:.2f}]" if low < high else f"{value:.2f}"
-
-
 def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
     """Mean over seeds, with the errors within runs and between pilots, or the spread if larger."""
     n = len(values)

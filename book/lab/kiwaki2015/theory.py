@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -16,11 +17,10 @@ from rbmlib.numerics import cut
 
 from .. import judge
 from .. import measured as ms
-from ..measured import Measured
-from ..page import over
+from ..measured import Measured, factor
 from ..sweeps.words import PATHS
 from ..verdicts import Verdict, depends, together
-from .runs import BASES, MODELS, factor, found, papers_name, printed_ess, printed_spread, variance
+from .runs import BASES, MODELS, found, papers_name, printed_ess, printed_spread, variance
 
 TENDS = {"margin": 1.25, "reason": "a change of 12% in the standard error"}
 INVERSE = {"margin": 1.5, "reason": "an exponent within 0.2 of 1"}
@@ -67,17 +67,6 @@ def schedules_of(betas, g, means, n_temperatures: int = 2000) -> dict[str, np.nd
         "GMS13": gms13(n_temperatures, betas, means),
         "VAROPT": varopt(n_temperatures, *curve(betas, g)),
     }
-
-
-def with_error(effect, betas, g, errors, means, n_repeats: int = 50) -> tuple[float, float]:
-    """``effect(schedules_of)`` and its standard error, from random draws of g within its errors."""
-    rng = np.random.default_rng(0)
-    relative = np.asarray(errors) / g
-    drawn = [
-        effect(schedules_of(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
-        for _ in range(n_repeats)
-    ]
-    return effect(schedules_of(betas, g, means)), float(np.std(drawn, ddof=1))
 
 
 def _mean(rows: pd.DataFrame, kind: str, dependent: bool = False) -> Measured:
@@ -133,9 +122,17 @@ class ExactPaths:
     def effect(
         self, case: tuple[str, str], effect: Callable[[dict], float], scale: str = "linear"
     ) -> Measured:
-        """The value of ``effect`` with its standard error; a logarithm if ``scale`` is "log"."""
-        found = with_error(effect, *self.slopes[case])
-        return ms.measured(*found)._replace(scale=scale)
+        """The value of ``effect``, a logarithm if ``scale`` is "log".
+
+        Its standard error is from 50 random draws of g within its errors.
+        """
+        betas, g, errors, means = self.slopes[case]
+        rng, relative = np.random.default_rng(0), errors / g
+        drawn = [
+            effect(schedules_of(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
+            for _ in range(50)
+        ]
+        return ms.measured(effect(self.paths[case]), np.std(drawn, ddof=1))._replace(scale=scale)
 
 
 def farther(p: dict, one: str, from_one: str, from_other: str) -> float:
@@ -147,7 +144,7 @@ def farther(p: dict, one: str, from_one: str, from_other: str) -> float:
 def _over_j(scaled: pd.DataFrame, kind: str) -> Measured:
     """K times the variance, divided by J, over the rows with 60 steps and more."""
     many = scaled[scaled["steps"] >= 60]
-    return over(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
+    return ms.minus(_mean(many, kind), _mean(many, "j", dependent=True))  # J is that of one pilot
 
 
 def theorem_1(scaled: pd.DataFrame) -> Verdict:
@@ -198,14 +195,14 @@ def _by_a_pilot(model: str, n_steps: int = 100_000) -> float:
 
 def inverse_k(scaled: pd.DataFrame, runs) -> Verdict:
     def on_the_toy(kind: str) -> Measured:
-        return over(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60)))
+        return ms.minus(*(_mean(scaled[scaled["steps"] == k], kind) for k in (540, 60)))
 
     ratios = {
         "perfect transitions, 40 × 8": on_the_toy("perfect"),
         "Gibbs sweeps, 40 × 8": on_the_toy("gibbs"),
     }
     for model in MODELS:
-        tenfold = over(*(variance(found(runs, model, "LINEAR", k)) for k in (100_000, 10_000)))
+        tenfold = ms.minus(*(variance(found(runs, model, "LINEAR", k)) for k in (100_000, 10_000)))
         tenfold = tenfold._replace(value=tenfold.value + math.log(10))
         ratios[f"Gibbs sweeps, {papers_name(model)}"] = tenfold
     cases = {x: judge.equivalence("kiwaki-inverse-k", r, **INVERSE) for x, r in ratios.items()}
@@ -233,10 +230,8 @@ def ess_variance(seed: int) -> Verdict:
     few, many = (printed_ess("pcd_20", label) for label in ("LINEAR", "VAROPT"))
     due = ms.measured(many / few, 0.0, scale="log")
     fall = falls_with_ess(few, many, seed)
-    cases = {
-        which: judge.equivalence("kiwaki-ess-variance", over(ratio, due), **TENDS)
-        for which, ratio in fall.items()
-    }
+    off = {which: ms.minus(ratio, due) for which, ratio in fall.items()}
+    cases = judge.each(judge.equivalence, "kiwaki-ess-variance", off, **TENDS)
     of_mean, of_z = map(factor, fall.values())
     return depends("which variance is meant", cases).said(
         f"If the ESS of 1,000 chains rises by a factor of {many / few:.2f}, from {few:.0f} to "
@@ -279,10 +274,8 @@ def figure_1(paths: ExactPaths) -> list[Verdict]:
             return paths.effect((model, base), lambda p: farther(p, one, other, "linear"), "log")
 
         ratios = {base: {rate: far(m, base) for rate, m in rates.items()} for base in BASES}
-        cases = {
-            base: {rate: judge.effect(name, m, direction=direction) for rate, m in of_base.items()}
-            for base, of_base in ratios.items()
-        }
+        judged = partial(judge.each, judge.effect, name, direction=direction)
+        cases = {base: judged(of_base) for base, of_base in ratios.items()}
         first, second = (factor(ratios[base]["learning rate 0.02"]) for base in BASES)
         return depends("the base", cases).said(
             f"The distance of {one} from {other}, divided by its distance from LINEAR, is {first} "

@@ -11,9 +11,8 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from .. import judge
 from .. import measured as ms
 from ..stored import kept_verdicts
-from ..tables import listed
 from ..training import annealed_leakiness
-from ..verdicts import Verdict, depends, effect_in_words, together
+from ..verdicts import Verdict, by_case, depends, effect_in_words, together
 from . import quadrature, tables
 
 BOUND = "the bound on the singular values"
@@ -150,11 +149,7 @@ def stability() -> Verdict:
 
 
 TOY = "toy model, 30 units"
-
-
-def _each(cases: dict[str, Verdict]) -> str:
-    """The effects of all cases with their intervals, as text."""
-    return listed(f"{effect_in_words(v)} ({name})" for name, v in cases.items())
+NAMED = "{} ({})"
 
 
 def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
@@ -167,7 +162,7 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
     cases = {n: judge.bound(claim, x, at_least=0.1, unit="nats") for n, x in gained.items()}
     return depends(BOUND, cases).said(
         "The error of AIS-Leaky with 1,000 steps minus its error with 3,000 steps is "
-        f"{_each(cases)}."
+        f"{by_case(cases, NAMED)}."
     )
 
 
@@ -263,6 +258,6 @@ def appendix_d(gaps: dict[tuple, ms.Measured], seed: int) -> Verdict:
     more = depends(BOUND, bias)
     found = together({"more bias": more, "the same path": same})
     return found._replace(parts=(*more.parts, *found.parts[1:])).said(
-        f"The bias of AIS-Energy minus that of AIS-Leaky is {_each(bias)}.",
+        f"The bias of AIS-Energy minus that of AIS-Leaky is {by_case(bias, NAMED)}.",
         "From the same Gaussian, the two paths are identical.",
     )

@@ -59,9 +59,3 @@ def over(cases: dict, ours: str, on: str = "the reading"):
     most = {o: LISTED if o == REPRODUCED else EXAMPLES for o in by}
     first = tuple(part for o, some in by.items() for part in some[: most[o]])
     return found._replace(parts=first, counts=counts)
-
-
-def span(values, text) -> str:
-    """The smallest and the largest value as text, or one of them if both read the same."""
-    every = [*values]
-    return " to ".join(dict.fromkeys(map(text, (min(every), max(every)))))

@@ -11,7 +11,7 @@ from rbmbook import judge
 from rbmbook import measured as ms
 from rbmbook.experiments.wang import CONSTANTS
 from rbmbook.page import one, pick, pm, published
-from rbmbook.tables import listed
+from rbmbook.tables import listed, span
 from rbmbook.verdicts import Verdict, depends, effect_in_words, in_brackets, together
 
 from . import (
@@ -22,7 +22,6 @@ from . import (
     printed_correlations,
     printed_error,
     programs,
-    span,
     truth,
 )
 from .programs import Stored, converged, rmse_of, rmse_over

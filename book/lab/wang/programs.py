@@ -16,12 +16,11 @@ import pandas as pd
 
 from rbmbook import judge
 from rbmbook import measured as ms
-from rbmbook.page import over as over_other
 from rbmbook.page import pick, stored
-from rbmbook.tables import listed, number, with_error
+from rbmbook.tables import listed, number, span, with_error
 from rbmbook.verdicts import REPRODUCED, Verdict, together
 
-from . import PRINTED_RUNS, over, printed, reference, span, truth
+from . import PRINTED_RUNS, over, printed, reference, truth
 
 FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
@@ -169,7 +168,7 @@ def rmse_of(row) -> float:
 
 
 def rmse_over(top, bottom) -> ms.Measured:
-    return over_other(rmse(top), rmse(bottom))
+    return ms.minus(rmse(top), rmse(bottom))
 
 
 def mean_error(row) -> ms.Measured:

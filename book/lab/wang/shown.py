@@ -28,11 +28,11 @@ def correlations(stored: pd.DataFrame) -> pd.DataFrame:
             "printed mean, and a tenth of it": f"{tenfold}, {float(tenfold) / 10:.4f}",
             **{f"mean, {how}": pm(ms.mean_of(x)) for how, x in found.items()},
             "printed variance": line["variance"],
-            **{f"variance × 10⁵, {how}": spread(1e5 * x.var(), n) for how, x in found.items()},
+            **{
+                f"variance × 10⁵, {how}": spread_of({"variance": 1e5 * x.var(), "n": n})
+                for how, x in found.items()
+            },
         }
-
-    def spread(x, n):
-        return spread_of({"variance": x, "n": n})
 
     return each(printed_correlations(), row)
 
