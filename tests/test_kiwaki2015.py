@@ -343,7 +343,7 @@ def test_gains_with_500_units():
     assert gains(1.3, 1.299).outcome == CONTRADICTED  # by less than the pilot costs
     assert "is 1.18 [" in gains(1.3, 1.1).ours  # 1.3 / 1.1
     assert "base rate, training 1" in gains(1.3, 1.1, again=(1.5,)).parts[1][0]
-    assert gains(1.3, 1.1, again=(1.5,)).parts[1][1].startswith("0.867 [")  # 1.3 / 1.5
+    assert gains(1.3, 1.1, again=(1.5,)).parts[1][1].startswith("0.8667 [")  # 1.3 / 1.5
     assert "from 1.56 to 2.19 on PCD, 1.14 to " in gains(1.3, 1.1).words  # 809 / 517, 719 / 329
 
 

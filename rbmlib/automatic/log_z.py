@@ -84,7 +84,8 @@ def log_z(
     rng : int or numpy.random.Generator, optional
         ``settings["rng"]`` records the seed, even if it was drawn.
     enumerate_small : bool
-        Whether to enumerate small models instead of estimating log Z.
+        Whether to enumerate small models instead of estimating log Z. Even if False, the search
+        for modes may sum all states.
 
     Returns
     -------
@@ -196,7 +197,7 @@ def _base(target, data):
         raise ValueError("data is given with a path, which has its own base: expected one of them")
     if np.shape(data)[-1:] != (target.n_visible,):
         meaning = f"(n_samples, {target.n_visible}), one column per visible unit of the model"
-        came = f"data has shape {np.shape(data)}"
+        came = f"data is {data!r}" if isinstance(data, str) else f"data has shape {np.shape(data)}"
         raise ValueError(f"{came}: expected {meaning}{target.visible.entries}")
     layer = None if isinstance(target.visible, Binary) else target.visible
     return base_rate(data, layer=layer)  # rejects other values

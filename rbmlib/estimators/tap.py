@@ -85,7 +85,8 @@ def tap(
         the expansion is not known: order 1 is a lower bound, orders 2 and 3 are no bounds. If TAP2
         and TAP3 differ by nats, neither can be used; if they agree, both may still miss other
         modes. (Without biases TAP3 equals TAP2, so TAP2 is compared with mean field instead.) The
-        verdict is "inconclusive", unless a sum over all states agrees to within a tenth of Z.
+        verdict is "inconclusive", unless a sum over states agrees to within a tenth of Z or
+        contradicts the value; ``std_error`` is their distance if it does.
 
         `states` holds the fixed points, lowest first, and ``trace["free_energy"]`` (n_sweeps + 1,
         n_starts) the history of Gamma. In ``details``, "log_z_sum" sums all fixed points as if each

@@ -72,7 +72,8 @@ def base_rate(data, smoothing: float = SMOOTHING, layer: Layer | None = None) ->
         return layer._bias_of(rows.mean(axis=0, dtype=float), smoothing)
     pixels = checks.numeric("data", data, "(n_samples, n_visible)")
     if pixels.ndim != 2 or not pixels.size:
-        raise ValueError(f"data has shape {pixels.shape}: expected (n_samples, n_visible)")
+        meaning = "(n_samples, n_visible), with at least one sample"
+        raise ValueError(f"data has shape {pixels.shape}: expected {meaning}")
     if not (pixels.min() >= 0 and pixels.max() <= 1):
         checks.refuse_nan("data", pixels, "values in [0, 1]")
         if are_spins(pixels):
