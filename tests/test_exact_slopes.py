@@ -1,6 +1,7 @@
 """Tasks on Kiwaki: g from exact draws, J of schedules, looks on the way, trained models."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers_stats import all_states, probabilities
 from helpers_tempering import EXACT, PATH
@@ -79,21 +80,25 @@ def test_schedules_have_the_error_of_their_g():
     wanted = 2 * np.log1p(np.linspace(0, 1, 2001) * (np.exp(0.5) - 1))
     np.testing.assert_allclose(found["VAROPT"], wanted, atol=1e-4)
     assert found["linear"].tolist() == schedules.linear(2000).tolist()
-    value, error = theory.with_error(lambda p: p["VAROPT"][1000], BETAS, g, 0.02 * g, means)
+    value, error = effect_of(lambda p: p["VAROPT"][1000], BETAS, g, 0.02 * g, means)
     assert value == found["VAROPT"][1000]
     assert 1e-4 < error < 0.02
-    assert theory.with_error(lambda p: p["VAROPT"][1000], BETAS, g, 0 * g, means)[1] < 1e-9
+    assert effect_of(lambda p: p["VAROPT"][1000], BETAS, g, 0 * g, means)[1] < 1e-9
+
+
+def effect_of(effect, betas, g, errors, means):
+    columns = {"beta": betas, "g": g, "g_error": errors, "mean_slope": means}
+    table = pd.DataFrame(columns | {"model": "m", "base": "b"})
+    return theory.ExactPaths(table, ["b"]).effect(("m", "b"), effect)[:2]
 
 
 def test_errors_of_effects_are_the_spread_of_draws(monkeypatch):
     """An effect that is the logarithm of g itself: its error is that of the normals drawn."""
     monkeypatch.setattr(theory, "schedules_of", lambda betas, g, means: g)
-    value, error = theory.with_error(
-        lambda g: np.log(g[0]), None, np.array([2.0, 5.0]), np.array([0.4, 0.1]), None, n_repeats=8
-    )
-    normals = np.random.default_rng(0).normal(size=(8, 2))[:, 0]
+    value, error = effect_of(lambda g: np.log(g[0]), [0, 1], np.array([2.0, 5.0]), [0.4, 0.1], 0.0)
+    normals = np.random.default_rng(0).normal(size=(50, 2))[:, 0]
     assert value == np.log(2)
-    assert error == pytest.approx(0.2 * np.sqrt(np.cov(normals)))
+    assert error == pytest.approx(0.2 * normals.std(ddof=1))
 
 
 def test_looks_on_the_way_end_at_the_whole_run():
