@@ -403,13 +403,13 @@ def tirb_limit(gaps: pd.Series, curves) -> Verdict:
     first, last = gaps.index[[0, -1]]
     said = f"{abs(gaps[first]):.3f} nats at K = {first} and {abs(gaps[last]):.5f} at K = {last}"
     limit = statement(name, falls, ours=said, reason="the difference falls as 1/K²")
-    few, many = (ratios(curves, ("ti_rb", k), ("rts", k)) for k in (10, 3001))
+    few, many = (ratios(curves, ("ti_rb", k), ("rts", k)) for k in (20, 3001))
     over = {model: ms.minus(few[model], many[model]) for model in curves}
-    over = each(effect, name, over, "RMSE ratio, K = 10 over K = 3,001, {}", **RISES)
+    over = each(effect, name, over, "RMSE ratio, K = 20 over K = 3,001, {}", **RISES)
     few, many = ([math.exp(x.value) for x in of.values()] for of in (few, many))
     return together({"difference, 30 × 12": limit} | over).said(
         f"On 30 × 12 units, TI-RB and RTS differ by {said}.",
-        f"On trained models, the RMSE of TI-RB is {span(few)} times that of RTS at K = 10 and "
+        f"On trained models, the RMSE of TI-RB is {span(few)} times that of RTS at K = 20 and "
         f"{max(many):.3f} times at K = 3,001.",
     )
 

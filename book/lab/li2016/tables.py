@@ -8,7 +8,7 @@ from rbmlib.models.testsystems import orthogonal_leaky_rbm
 from .. import judge
 from .. import measured as ms
 from ..page import pick, published
-from ..tables import listed
+from ..tables import listed, span
 from ..verdicts import Verdict, depends, effect_in_words, together, with_error
 from .quadrature import UnitBias, annealed_bias, linear, linear_bias
 
@@ -281,5 +281,8 @@ def table_3(stored: pd.DataFrame, printed: pd.DataFrame) -> tuple[pd.DataFrame, 
         "li-table3", ceiling, reason=reason
     ).said(
         f"No log-likelihood of a model with {N_VISIBLE:,} Gaussian visible units of variance 1 can "
-        f"exceed −{CONSTANT:,.1f} nats."
+        f"exceed −{CONSTANT:,.1f} nats.",
+        "Section 2 eliminates the variances. If they were trained all the same, standard "
+        f"deviations of {span(np.exp(-(values + CONSTANT) / N_VISIBLE).stack(), '{:.2f}'.format)} "
+        "would suffice.",
     )

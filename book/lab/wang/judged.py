@@ -377,8 +377,10 @@ def rts_accuracy(runs: Stored) -> Verdict:
     said = "The RMSE of RTS divided by that of AIS from the base rate is, on h10 and h20, "
     said += f"{listed(map(effect_in_words, fit))} with N = 2,000 and Tlimit = 0.02, "
     said += f"and {listed(map(effect_in_words, best))} at best."
-    found = over(cases, said, "N, Tlimit and the base of AIS")
-    return found.said(models="h10 and h20, the report's own models")
+    found = over(cases, said, "the model, N, Tlimit and the base of AIS")
+    n_both = sum({v.outcome for v in x.values()} == {judge.REPRODUCED} for x in cases.values())
+    words = f"The claim holds on both models in {n_both or 'none'} of {len(cases)} settings."
+    return found.said(words=words, models="h10 and h20, the report's own models")
 
 
 def sams_local(runs: Stored) -> Verdict:
