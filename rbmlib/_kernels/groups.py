@@ -17,7 +17,7 @@ from .simd import LANES, element, inline, load, load_row, njit, spread, store, w
 
 i16, u16, i32 = np.int16, np.uint16, np.int32
 
-TURN = 2  # weight rows added in an iteration
+TURN = 4  # weight rows added in an iteration
 SPARSE = 5  # add rows if fewer than one unit in five is listed, otherwise look sums up
 MAKING = 12  # chains for which looking up takes as long as making the table
 WIDTH = 2 * LANES  # columns of a row
@@ -76,11 +76,25 @@ def parts(q: np.ndarray) -> Parts:
 @njit
 def tabulate(rows, first, table, place):
     """Store the sums of all patterns of the four rows that begin at offset ``first``."""
-    for bit in range(4):
-        weights = load_row(rows, first + WIDTH * bit)
-        for pattern in range(1 << bit):
-            sums = load_row(table, place + WIDTH * pattern) + weights
-            store(table, place + WIDTH * (pattern + (1 << bit)), sums)
+    a, b = load_row(rows, first), load_row(rows, first + WIDTH)
+    c, d = load_row(rows, first + 2 * WIDTH), load_row(rows, first + 3 * WIDTH)
+    ab, ac, bc = a + b, a + c, b + c
+    abc = ab + c
+    store(table, place + WIDTH, a)
+    store(table, place + 2 * WIDTH, b)
+    store(table, place + 3 * WIDTH, ab)
+    store(table, place + 4 * WIDTH, c)
+    store(table, place + 5 * WIDTH, ac)
+    store(table, place + 6 * WIDTH, bc)
+    store(table, place + 7 * WIDTH, abc)
+    store(table, place + 8 * WIDTH, d)
+    store(table, place + 9 * WIDTH, a + d)
+    store(table, place + 10 * WIDTH, b + d)
+    store(table, place + 11 * WIDTH, ab + d)
+    store(table, place + 12 * WIDTH, c + d)
+    store(table, place + 13 * WIDTH, ac + d)
+    store(table, place + 14 * WIDTH, bc + d)
+    store(table, place + 15 * WIDTH, abc + d)
 
 
 @inline
@@ -221,8 +235,10 @@ def list_rows(states, n_units):
             n_active = list_active(words[chain], n_units, rows[chain])
             for word in range(words.shape[1]):
                 words[chain, word] ^= 0xFFFF
-        rows[chain, n_active] = n_units  # the row of zeros makes an odd number even
-        counts[chain] = n_active + n_active % TURN
+        while n_active % TURN:  # pad with the row of zeros
+            rows[chain, n_active] = n_units
+            n_active += 1
+        counts[chain] = n_active
 
 
 @njit
@@ -235,13 +251,17 @@ def sum_rows(block, weights, states, fields):
         a, b = spread(i32(0)), spread(i32(0))
         first = chain * width
         for k in range(first, first + states.counts[chain], TURN):
-            one = load_row(rows, start + WIDTH * np.int64(element(listed, k)))
-            two = load_row(rows, start + WIDTH * np.int64(element(listed, k + 1)))
+            r0 = load_row(rows, start + WIDTH * np.int64(element(listed, k)))
+            r1 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 1)))
+            r2 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 2)))
+            r3 = load_row(rows, start + WIDTH * np.int64(element(listed, k + 3)))
             if by_two:
-                one = one + two
+                r0, r2 = r0 + r1, r2 + r3
             else:
-                a, b = a + widen(two, 0), b + widen(two, 1)
-            a, b = a + widen(one, 0), b + widen(one, 1)
+                a, b = a + widen(r1, 0), b + widen(r1, 1)
+                a, b = a + widen(r3, 0), b + widen(r3, 1)
+            a, b = a + widen(r0, 0), b + widen(r0, 1)
+            a, b = a + widen(r2, 0), b + widen(r2, 1)
         if states.inverted[chain]:
             a = load(totals, WIDTH * block) - a
             b = load(totals, WIDTH * block + LANES) - b
