@@ -24,6 +24,10 @@ from .models.layers import UNITS, Layer, Spin
 from .results import ConvergenceWarning, Estimate
 
 COMPILING = "rbmlib: compiling its loops for this processor (only once; about half a minute)"
+OPTION_OF = {
+    "n_steps": "--steps", "n_chains": "--chains", "rng": "--seed", "budget_seconds": "--budget",
+    "n_threads": "--threads",
+}  # fmt: skip
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, ArithmeticError, ImportError, MemoryError)
 
 
@@ -37,7 +41,9 @@ def main(arguments=None) -> int:
             return 128 + signal.SIGPIPE
         except ERRORS as error:
             memory = "not enough memory: " * isinstance(error, MemoryError)
-            print(f"error: {memory}{' '.join(str(error).split())}", file=sys.stderr)
+            first, *rest = str(error).split() or [""]
+            words = " ".join([OPTION_OF.get(first, first), *rest])
+            print(f"error: {memory}{words}", file=sys.stderr)
             return 2
         except KeyboardInterrupt:
             print("stopped: nothing was written", file=sys.stderr)

@@ -181,7 +181,7 @@ def test_a_closed_pipe_is_no_error_and_a_full_output_is_named():
     ("arguments", "words"),
     [
         (["no-such-model"], ["no-such-model", "expected one of"]),
-        (["MODEL", "--budget", "0"], ["budget_seconds is 0.0"]),
+        (["MODEL", "--budget", "0"], ["--budget is 0.0"]),
         (["MODEL", "--threshold", "0.5"], ["--threshold is 0.5", "--data"]),
         (["MODEL", "--data", "rows.txt"], ["--data", "rows.txt", ".csv"]),
         (["pcd_20", "--layout", "hidden_visible"], ["pcd_20", "registered"]),

@@ -71,7 +71,6 @@ REFUSED = [
     ("visible_bias has shape", lambda: BernoulliRBM(W.T, B, A)),
     ("weights has shape (3, 4): expected (4, 3), one row per visible unit; is it transposed?",
      lambda: rl.RBM(rl.Spin(B), rl.Spin(A), W.T)),
-    ("hidden_bias is not an array of numbers but None: expected (3,)", lambda: BernoulliRBM(W, B)),
     ("bias of Spin holds 1 NaN", lambda: rl.Spin([np.nan, 0.0])),
     ("visible_bias holds 4 NaN or infinite values: expected finite numbers; did the training "
      "diverge? A bias of -1e4 freezes a unit", lambda: BernoulliRBM(W, B - np.inf, A)),

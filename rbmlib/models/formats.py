@@ -85,10 +85,13 @@ def told(arrays: Mapping, names: Names, what: str) -> dict[str, str]:
         if role in unclear and len(alike) == 1:
             found[role] = alike[0]
     held += f" (not identified by name: {', '.join(unclear)})" * bool(unclear)
+    expected = "weights, visible_bias and hidden_bias, three plain arrays"
+    if len(keys) < len(PARAMETERS):
+        raise ValueError(f"{held}: expected {expected}; add zeros for biases that it lacks")
     raise ValueError(
-        f"{held}: expected weights, visible_bias and hidden_bias, three plain arrays. A further "
-        "array may belong to another model. If it does not, say which are the three: names="
-        f"{found!r}, or --names " + ",".join(f"{role}={key}" for role, key in found.items())
+        f"{held}: expected {expected}. A further array may belong to another model. If it does not,"
+        f" say which are the three: names={found!r}, or --names "
+        + ",".join(f"{role}={key}" for role, key in found.items())
     )
 
 
@@ -108,15 +111,15 @@ def arranged(weights, visible_bias, hidden_bias, layout: str | None):
     return w.T if checks.one_of("layout", layout, LAYOUTS) == LAYOUTS[1] else w, b, a
 
 
-def parameters(weights, visible_bias, hidden_bias, *, optional: bool = False):
-    """Return checked weights and biases; if ``optional``, a bias of None becomes zero."""
+def parameters(weights, visible_bias, hidden_bias):
+    """Return checked weights and biases; a bias of None becomes zero."""
     meaning = "(n_visible, n_hidden), one row per visible unit"
     w = checks.array("weights", weights, (None, None), meaning)
     if not w.size:
         raise ValueError(f"weights has shape {w.shape}: expected units in both layers")
     biases = []
     for name, value, n in zip(PARAMETERS[1:], (visible_bias, hidden_bias), w.shape, strict=True):
-        value = np.zeros(n) if optional and value is None else value
+        value = np.zeros(n) if value is None else value
         meaning = f"({n},) (weights is {w.shape[0]} x {w.shape[1]}; is it transposed?)"
         biases.append(checks.array(name, value, (n,), meaning, flatten=True))
     return w, *biases

@@ -16,6 +16,7 @@ class BernoulliRBM(RBM):
     weights : array (n_visible, n_hidden)
     visible_bias : array (n_visible,)
     hidden_bias : array (n_hidden,)
+        Zero by default.
     log_scale : float
         As in `RBM`, which also describes the errors.
 
@@ -32,7 +33,7 @@ class BernoulliRBM(RBM):
     layers = (Binary, Binary)
 
     def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
-        w, b, a = parameters(weights, visible_bias, hidden_bias)  # refuses None
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
         super().__init__(Binary(b), Binary(a), w, log_scale=log_scale)
 
     @classmethod
@@ -63,7 +64,7 @@ class GaussianRBM(RBM):
     a mixture of 2**n_hidden Gaussians, which is proper for any weights. Data should be
     standardised.
 
-    The arguments are those of `BernoulliRBM`, except that biases are zero by default.
+    The arguments are those of `BernoulliRBM`.
 
     Examples
     --------
@@ -76,7 +77,7 @@ class GaussianRBM(RBM):
     layers = (Gaussian, Binary)
 
     def __init__(self, weights, visible_bias=None, hidden_bias=None, *, log_scale: float = 0.0):
-        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
         super().__init__(Gaussian(b), Binary(a), w, log_scale=log_scale)
 
 
@@ -94,7 +95,7 @@ class LeakyRBM(RBM):
     that normalises p(h | v). The stationary distribution of `gibbs` is therefore close to the model
     but not equal to it. `LeakinessPath` has exact transitions.
 
-    The arguments are those of `BernoulliRBM` and the leakiness; biases are zero by default.
+    The arguments are those of `BernoulliRBM` and the leakiness.
 
     Raises
     ------
@@ -115,7 +116,7 @@ class LeakyRBM(RBM):
         self, weights, visible_bias=None, hidden_bias=None, *, leakiness: float = 0.01,
         log_scale: float = 0.0,
     ):  # fmt: skip
-        w, b, a = parameters(weights, visible_bias, hidden_bias, optional=True)
+        w, b, a = parameters(weights, visible_bias, hidden_bias)
         hidden = LeakyReLU(a, 1.0, checked_leakiness(leakiness))
         super().__init__(Gaussian(b), hidden, w, log_scale=log_scale)
 
