@@ -60,10 +60,10 @@ def _training(name: str) -> tuple[str, str, int | None]:
 def first_order_rbm(n_visible: int = 120, n_hidden: int = 25) -> tuple[BernoulliRBM, float]:
     """A model with equal weights and two phases that no temperature connects, and its log Z.
 
-    While few visible units are on, hidden units are off and visible units are fair coins. Beyond a
-    threshold, all hidden units are on, and each visible unit is 1 with odds e^6. States between the
-    phases are rare at every temperature, by a factor exponential in ``n_visible``. With n visible
-    units on, ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
+    Unless most visible units are on, hidden units are off and visible units are fair coins. Beyond
+    a threshold, all hidden units are on, and each visible unit is 1 with odds e^6. States between
+    the phases are rare at every temperature, by a factor exponential in ``n_visible``. With n
+    visible units on, ``Z = sum_n binomial(N, n) (1 + exp(a + w n))^M``.
 
     Examples
     --------
