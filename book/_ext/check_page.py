@@ -182,7 +182,7 @@ def how_sure(found: Found) -> str:
         f"{len(judged)} of {len(claims())} claims have a verdict in this run, and they rest on "
         f"{n_intervals.total():,} intervals. A verdict can be false only if one of its intervals "
         f"misses the truth. Where repeats are normal, about {wrong or 'none'} are expected to miss "
-        "it, however they depend on one another. Repeats that are very skewed miss more often (up "
+        "it, however they depend on one another. Very skewed repeats cause more misses (up "
         "to 4% of intervals of level 99.9% in simulations)."
     )
 
