@@ -229,11 +229,11 @@ def test_the_front_figure_is_live_alone_and_its_captions_tell_its_counts(opened)
         """Array.from({length: 199}, (_, i) =>
         Hills.summary(Hills.ais(Hills.model(-2), 30, 200, Hills.random(i + 1))).agree)"""
     )
-    caption = page.locator("figcaption", has_text="199 other seeds").inner_text()
-    assert f"other seeds, between {min(counts)} and {max(counts)} of the 200 chains" in caption
+    caption = page.locator("figcaption", has_text="199 seeds").inner_text()
+    assert f"199 seeds, between {min(counts)} and {max(counts)} of the 200 chains" in caption
     assert 105 in counts
     caption = page.locator("#fig-front figcaption").inner_text()
-    assert "own biases (the model without its weights), 105 chains end" in caption
+    assert "own visible biases, 105 chains end" in caption
     plain = opened("book/intro.html", java_script_enabled=False)
     still = plain.locator("#front-live .scene-still").all()
     assert [e.is_visible() for e in still] == [True, False]
