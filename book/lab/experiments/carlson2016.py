@@ -75,11 +75,7 @@ def _bottleneck(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
 
 @register(ESTIMATORS, "gradient")
 def _gradient(rbm, seed, *, prior: str, n_chains: int, n_updates: int):
-    """Variance, summed over weights, of the model's term in the gradient on DNA (section 4.4).
-
-    It is that of a weighted mean over independent chains, averaged over the last half of the
-    updates of a tracker, between which the model stays the same.
-    """
+    """Summed variance of the model's term of the gradient on DNA, a weighted mean over chains."""
     base = rl.base_rate(rl.datasets.load_dna().train[:DNA_TRAIN])
     tracker, variances = LogZTracker(base, n_chains=n_chains, rng=seed), []
     tracker.prior = PRIORS[one_of("prior", prior, PRIORS)](tracker.betas)
