@@ -28,7 +28,6 @@ from .small import GROUP
 RISES = {"direction": +1}
 START = "which variables β is conditioned on and which sweeps of a round are used"
 QUARTER = {"margin": 1.25, "reason": "about 50% more samples reduce an error by this factor"}
-BASES = ("base rate", "uniform")
 HALF = {"margin": 1.5, "reason": "small beside the growth of TS in the same figure"}
 A_NAT = 1.0  # the largest difference from AIS that counts as agreement
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
@@ -439,8 +438,8 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
     added = bound(name, ms.exactly(share), at_most=0.05, unit="of those of a sweep")
     long = bound(name, needed, at_least=1, unit="h", alpha=FEW)
     return together({"operations that RTS adds": added, "200 estimates by MBAR": long}).said(
-        f"RTS adds {share:.2%} to the operations of a sweep ({v} × {h} units, K = {k}) and stores "
-        "K sums.",
+        f"RTS adds {share:.2%} to the operations of a sweep ({v} × {h} units, K = {k} temperatures) "
+        "and stores K sums.",
         f"MBAR stores a number for each state. One estimate by our solver took {many.mean():.0f} s "
         f"with K = 3,001, so the 200 of a point in Figure 4 would take {effect_in_words(long)}.",
     )
@@ -540,13 +539,15 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str, starts)
         for reading, of in starts.items()
     }
     longer = each(effect, name, longer, **RISES)
-    needed = {base: [n for of in starts.values() for n in of[base]] for base in BASES}
+    quick, slow = (
+        np.concatenate([of[base] for of in starts.values()]) for base in ("base rate", "uniform")
+    )
     return together(rivals | longer).said(
         f"With the uniform base, the RMSE is {within(rivals.values())} times that with the base "
         "rate.",
         "On pcd_10 (10 hidden units), the rounds settle (within 0.5/K) after "
-        f"{min(needed['base rate'])} to {max(needed['base rate'])} rounds with the base rate and "
-        f"after {min(needed['uniform'])} or more with the uniform base.",
+        f"{quick.min():.0f} to {quick.max():.0f} rounds with the base rate and after "
+        f"{slow.min():.0f} or more with the uniform base.",
         f"{model}, trained by the recipe of the paper's model; pcd_10 for the start",
     )
 
