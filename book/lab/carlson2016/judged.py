@@ -438,8 +438,8 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
     added = bound(name, ms.exactly(share), at_most=0.05, unit="of those of a sweep")
     long = bound(name, needed, at_least=1, unit="h", alpha=FEW)
     return together({"operations that RTS adds": added, "200 estimates by MBAR": long}).said(
-        f"RTS adds {share:.2%} to the operations of a sweep ({v} × {h} units, K = {k} temperatures) "
-        "and stores K sums.",
+        f"RTS adds {share:.2%} to the operations of a sweep ({v} × {h} units, K = {k} "
+        "temperatures) and stores K sums.",
         f"MBAR stores a number for each state. One estimate by our solver took {many.mean():.0f} s "
         f"with K = 3,001, so the 200 of a point in Figure 4 would take {effect_in_words(long)}.",
     )
