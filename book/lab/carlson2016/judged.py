@@ -539,15 +539,13 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str, starts)
         for reading, of in starts.items()
     }
     longer = each(effect, name, longer, **RISES)
-    quick, slow = (
-        np.concatenate([of[base] for of in starts.values()]) for base in ("base rate", "uniform")
-    )
+    quick = [n for of in starts.values() for n in of["base rate"]]
     return together(rivals | longer).said(
         f"With the uniform base, the RMSE is {within(rivals.values())} times that with the base "
         "rate.",
-        "On pcd_10 (10 hidden units), the rounds settle (within 0.5/K) after "
-        f"{quick.min():.0f} to {quick.max():.0f} rounds with the base rate and after "
-        f"{slow.min():.0f} or more with the uniform base.",
+        f"On pcd_10 (10 hidden units), the start settles (within 0.5/K) after {min(quick):.0f} to "
+        f"{max(quick):.0f} rounds with the base rate. With the uniform base, it takes at least "
+        f"{within(longer.values())} times as many.",
         f"{model}, trained by the recipe of the paper's model; pcd_10 for the start",
     )
 
