@@ -490,10 +490,10 @@ def prior_gradient(runs: pd.DataFrame) -> Verdict:
     over = ms.ratio(*(of.get_group(prior).to_numpy() for prior in ("rising", "uniform")))
     found = effect("carlson-prior-gradient", over, direction=-1)
     return found.said(
-        "The variance of the model's term of the gradient with the prior exp(2β) is "
-        f"{effect_in_words(found)} times that with the uniform prior.",
-        "The chains make 25 sweeps for each gradient.",
-        "dna_cd1_500 (180 × 500 units), 400 chains",
+        "On dna with 500 hidden units and chains of 25 sweeps, the variance of the gradient with "
+        f"the prior exp(2β) is {effect_in_words(found)} times that with the uniform prior.",
+        "This is the variance of the model's term, summed over the weights.",
+        "dna_cd1_500, 400 chains",
     )
 
 
@@ -620,5 +620,5 @@ def gains_nothing(own: dict[str, np.ndarray]) -> Verdict:
     over = {kind.upper(): ms.rmse_ratio(own[kind], of=own["rts"]) for kind in ("sd", "rsd")}
     cases = each(bound, "carlson-fig8-200", over, at_least=0.95)
     ours = f"On pcd_200, the RMSE divided by that of RTS is {by_case(cases)}."
-    price = "20,000 more runs (an hour) would show whether RSD gains 5% or more"
+    price = "30,000 more runs (an hour) would show whether RSD gains 5% or more"
     return together(cases).said(ours).priced(price)
