@@ -52,6 +52,24 @@ def test_rts_goes_on_from_rounds():
     assert abs(more["start_log_z"] - EXACT) < 2
 
 
+def test_rounds_end_when_they_are_close():
+    how = {"n_chains": 20, "round_burn_in": 10, "conditional": "joint", "n_rounds": 5}
+    assert run("rounds", until=0.0, **how)[1]["rounds"] == 5
+    assert run("rounds", until=2.0, **how)[1]["rounds"] < 5
+
+
+def test_a_bottleneck_is_where_the_conductance_is_smallest():
+    found = run("bottleneck", n_sweeps=300)[1]
+    assert 0 < found["conductance"] < 1
+    assert found["bottleneck"] in BETAS[1:]
+
+
+def test_the_variance_of_a_gradient_falls_with_the_number_of_chains():
+    rbm, how = rl.testsystems.random_rbm(180, 3, rng=0), {"prior": "rising", "n_updates": 4}
+    found = [ESTIMATORS["gradient"](rbm, 1, n_chains=n, **how)[1]["variance"] for n in (50, 800)]
+    assert found[0] / found[1] == pytest.approx(16, rel=0.4)
+
+
 # beta drawn given v alone, quickly
 COUPLED = rl.testsystems.random_rbm(n_visible=10, n_hidden=5, coupling=6.0, rng=0)
 STRONG = rl.GeometricPath(COUPLED, base=np.linspace(-1, 1, 10))

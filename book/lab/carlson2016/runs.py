@@ -120,11 +120,11 @@ def moves_errors(runs: pd.DataFrame) -> dict[str, dict[str, np.ndarray]]:
 
 
 def trainings(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Evaluations along each training run on DNA, first the one with the paper's 2,000 chains."""
+    """Evaluations along each training run on DNA, first the one with the most chains."""
     rows = runs[runs["n_annealed"] == 100].sort_values("look", ignore_index=True)
     rows["update"] = rows["look"] * rows["n_updates"] // rows["n_looks"]
     found = {}
-    groups = [-rows["n_chains"], "gain", "learning_rate", "seed"]
+    groups = [rows["n_apart"] - rows["n_chains"], "gain", "learning_rate", "seed"]
     for (n, gain, rate, seed), run in rows.groupby(groups):
         again = f", seed {seed}" if seed > rows["seed"].min() else ""
         found[f"{-n:,} chains, α = {gain}, step {rate:g}{again}"] = run.reset_index()

@@ -7,13 +7,13 @@ import numpy as np
 
 import rbmlib as rl
 from rbmbook import training
-from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts
-from rbmbook.carlson2016.rounds import rts_from_rounds
-from rbmbook.carlson2016.small import PRIORS, in_groups
+from rbmbook.carlson2016.estimators import bootstrap_tempered, transition_rts, transition_sums
+from rbmbook.carlson2016.rounds import rounds, rts_from_rounds
+from rbmbook.carlson2016.small import PRIORS, conductance, in_groups
 from rbmbook.paths import GivenVisible
 from rbmbook.sweeps.words import ESTIMATORS, MODELS, register
 from rbmlib.checks import one_of
-from rbmlib.numerics import logmeanexp
+from rbmlib.numerics import expit, logmeanexp
 from rbmlib.sampling.anneal import both_ends
 from rbmlib.training.tracking import LogZTracker
 from rbmlib.training.train import train
@@ -51,6 +51,43 @@ def _rts_given_v(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
     how = {"conditional": "marginal", "record_every": n_sweeps}
     run = rl.rts_of_sample(rl.simulated_tempering(*given, **how, **begun))
     return run, {"round_trips": run.details["round_trips"], "bias": run.details["bias"]}
+
+
+@register(ESTIMATORS, "rounds")
+def _rounds(
+    path, betas, seed, *, n_chains: int = 100, round_burn_in: int, conditional: str, until: float,
+    n_rounds: int,
+):  # fmt: skip
+    """Number of rounds from equal guesses until their `distance` is below ``until``."""
+    quick = GivenVisible(path) if conditional == "marginal" else path
+    how = {"left_out": round_burn_in, "conditional": conditional, "until": until}
+    made = rounds(quick, betas, n_chains, seed, n_rounds, **how)
+    seconds = sum(one.sample.seconds for one in made)
+    return replace(rl.rts_of_sample(made[-1].sample), seconds=seconds), {"rounds": len(made)}
+
+
+@register(ESTIMATORS, "bottleneck")
+def _bottleneck(path, betas, seed, *, n_chains: int = 100, n_sweeps: int):
+    run = rl.rts(path, betas, n_chains, n_sweeps, seed)
+    found = conductance(transition_sums(run.states, slice(None), "sd"))
+    return run, {"conductance": found.min(), "bottleneck": betas[found.argmin() + 1]}
+
+
+@register(ESTIMATORS, "gradient")
+def _gradient(rbm, seed, *, prior: str, n_chains: int, n_updates: int):
+    """Summed variance of the model's term of the gradient on DNA, a weighted mean over chains."""
+    base = rl.base_rate(rl.datasets.load_dna().train[:DNA_TRAIN])
+    tracker, variances = LogZTracker(base, n_chains=n_chains, rng=seed), []
+    tracker.prior = PRIORS[one_of("prior", prior, PRIORS)](tracker.betas)
+    tracker.prior /= tracker.prior.sum()
+    for _ in range(n_updates):
+        tracker.update(rbm)
+        weights, v = tracker.conditional()[:, -1], tracker.sample.states
+        h, mean = expit(v @ rbm.weights + rbm.hidden_bias), tracker.negative_phase()[0]
+        off = (v**2).sum(1) * (h**2).sum(1) - 2 * (v @ mean * h).sum(1) + (mean**2).sum()
+        variances.append(np.square(weights / weights.sum()) @ off)
+    run = replace(rl.rts_of_sample(tracker.sample), seconds=sum(tracker.seconds.values()))
+    return run, {"variance": np.mean(variances[n_updates // 2 :])}
 
 
 @register(ESTIMATORS, "mixing")
