@@ -55,13 +55,13 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
 
 def noisy_gaussian(pixels, held_out, n_directions: int = 100) -> tuple[float, ms.Measured]:
     """Probabilistic PCA: the noise, and the log-likelihood of a held-out image."""
-    (n, d), k = pixels.shape, n_directions
-    squares, axes = eigsh((pixels @ pixels.T).astype(float), k, v0=np.ones(n))
-    noise = ((pixels.astype(float) ** 2).sum() - squares.sum()) / n / (d - k)
-    u = held_out @ (pixels.T @ axes / np.sqrt(squares))
-    spread, rest = squares / n, (held_out**2).sum(axis=1) - (u**2).sum(axis=1)
-    constant = np.log(spread).sum() + (d - k) * np.log(noise) + d * np.log(2 * np.pi)
-    return np.sqrt(noise), ms.mean_of(-(u**2 @ (1 / spread) + rest / noise + constant) / 2)
+    gram, n, rest = (pixels @ pixels.T).astype(float), len(pixels), pixels.shape[1] - n_directions
+    squares, axes = eigsh(gram, n_directions, v0=np.ones(n))
+    spread, noise = squares / n, (np.trace(gram) - squares.sum()) / n / rest
+    u = (held_out @ (pixels.T @ axes / np.sqrt(squares))) ** 2
+    far = u @ (1 / spread) + ((held_out**2).sum(axis=1) - u.sum(axis=1)) / noise
+    logs = np.log(spread).sum() + rest * np.log(noise) + pixels.shape[1] * np.log(2 * np.pi)
+    return np.sqrt(noise), ms.mean_of(-(far + logs) / 2)
 
 
 SUMMED = 1, 2, 4, 8, 16, 20  # sweeps over which distances are averaged
@@ -83,8 +83,7 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
         rng, one = np.random.default_rng([seed, i]), data[[i % n]].repeat(n, axis=0)
         gaussian = gaussian_draws(model, n, rng), steady
         normal = zero + rng.standard_normal(data.shape), steady
-        *_, last = chains(model, data, np.full(60, c), rng)
-        settled = model.field(last)
+        settled = model.field([*chains(model, data, np.full(60, c), rng)][-1])
         starts = gaussian, normal, (one, steady), (one, falling)
         for name, start in zip(names, starts, strict=True):
             fields = [model.field(u) for u in chains(model, *start, rng)]

@@ -111,22 +111,20 @@ def good_start(toys: pd.DataFrame, far: dict[str, dict]) -> Verdict:
 def explores(far: dict[str, dict]) -> Verdict:
     """Mix against CD, from data: the share of chains that change region, and the distance."""
     claim, c, norms = "li-mix-explores", tables.LEAKINESS, (0.99, 0.999)
-    gains, toys, changed = [], {}, {}
+    sweeps, changed, toys = (np.full(20, c), annealed_leakiness(c, 20)), {}, {}
     for s in norms:
-        sweeps = np.full(20, c), annealed_leakiness(c, 20)
         runs = (quadrature.from_starts(s, c, x, points=True) for x in sweeps)
         cd, mix = (np.array([share @ mass, away @ mass]) for share, away, mass in runs)
-        gains.append(100 * (mix - cd)[0])
-        name, ratio = f"toy, s = {s:g}", ms.measured((cd / mix)[1], 0.0, scale="log")
-        changed[name] = judge.effect(claim, ms.exactly((mix - cd)[0]), direction=+1)
-        toys[name] = judge.effect(claim, ratio, direction=+1)
+        more, ratio = 100 * (mix - cd)[0], ms.measured((cd / mix)[1], 0.0, scale="log")
+        changed[f"toy, s = {s:g}"] = judge.effect(claim, ms.exactly(more), direction=+1)
+        toys[f"toy, s = {s:g}"] = judge.effect(claim, ratio, direction=+1)
     trained = _on_trained(claim, far, "mix", "cd")
-    ratios = ([v.effect for v in x.values() if np.isfinite(v.effect)] for x in (toys, trained))
-    on_toys, on_trained = (span(x, "{:.2f}".format) for x in ratios)
-    cases = {"share that changes region": changed, "distance": toys | trained}
+    every = ([v.effect for v in x.values() if np.isfinite(v.effect)] for x in (toys, trained))
+    on_toys, on_trained = (span(x, "{:.2f}".format) for x in every)
+    cases = {"percentage points that change region": changed, "distance": toys | trained}
     return depends("the measure of exploring", cases).said(
-        f"From data, Mix moves {span(gains, '{:.2f}'.format)} percentage points more chains than "
-        "CD into the other region of a toy model.",
+        f"From data, Mix moves {span([v.effect for v in changed.values()], '{:.2f}'.format)} "
+        "percentage points more chains than CD into the other region of a toy model.",
         "But chains of Mix end farther from the model: after CD, the distance is "
         f"{on_toys} times that after Mix on toy models, and {on_trained} times on trained models.",
     )

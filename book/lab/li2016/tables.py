@@ -1,5 +1,7 @@
 """Tables 1 to 3 of Li et al. (2016) beside our values, values by quadrature, and verdicts."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -10,7 +12,7 @@ from .. import measured as ms
 from ..page import pick, published
 from ..tables import listed, span
 from ..verdicts import Verdict, depends, together, with_error
-from .quadrature import UnitBias, linear, linear_bias
+from .quadrature import linear, linear_bias
 
 N_VISIBLE, NORM, LEAKINESS = 3072, 0.9, 0.01  # of the models of Table 1
 UNITS = 5, 10, 20, 30
@@ -23,9 +25,8 @@ CONSTANT = N_VISIBLE / 2 * np.log(2 * np.pi)  # log Z of N(0, I), missing in Tab
 METHODS = {"AIS-Leaky": ("leakiness", 10_000, 1000), "AIS-Energy": ("energy", 100_000, 100_000)}
 
 
-def unit_bias(path: str, weigh_first: bool = True) -> UnitBias:
-    """Bias and variance from one column, with the published transition and 1,000 steps."""
-    return linear(NORM, LEAKINESS, 1000, path, weigh_first)
+# Bias and variance from one column, with the published transition and 1,000 steps, by path.
+unit_bias = partial(linear, NORM, LEAKINESS, 1000)
 
 
 def difference(path: str, steps: int, n_hidden: int, weigh_first: bool = True) -> float:
@@ -56,17 +57,16 @@ def table_1(printed: pd.DataFrame) -> tuple[pd.DataFrame, Verdict]:
     """Printed values, our values at and near the length 0.9, and the verdict."""
     values = printed.set_index("n_hidden")["logz_exact"]
     ours = {s: [exact_log_z(j, s) for j in UNITS] for s in (NORM, 0.899, 0.901)}
+    off = max(abs(x - values[j]) for j, x in zip(UNITS, ours[NORM], strict=True))
     rows = [row("printed", values[list(UNITS)])]
     rows += [row(f"ours, s = {s:g}", found) for s, found in ours.items()]
     cells = {
         f"{j} units": judge.digits("li-table1", round(x, 4), printed=f"{values[j]:.2f}")
         for j, x in zip(UNITS, ours[NORM], strict=True)
     }
-    off = max(abs(x - values[j]) for j, x in zip(UNITS, ours[NORM], strict=True))
     return pd.DataFrame(rows), together(cells).said(
-        f"The paper does not state the length of the columns. With the length {NORM}, and with no "
-        f"other, our values agree with all printed ones (differences of at most {off:.3f} nats are "
-        "rounding)."
+        f"The paper does not state the length of the columns. With {NORM}, and with no other "
+        f"length, our values agree with the printed ones ({off:.3f} nats or less is rounding)."
     )
 
 
@@ -244,14 +244,13 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         for j, e, x in zip(UNITS, *errors, strict=True)
     }
     at = pick(table, transition="blockwise", steps=1000).sort_values("hidden units")
-    squares = [pick(at, path=p)["s.e."].to_numpy() ** 2 for p in ("energy", "leakiness")]
-    more = judge.compare(squares[0] / squares[1], ">", 1)
-    work = judge.statement(claim, more, reason="on all four models")
+    above, below = (pick(at, path=p)["s.e."].to_numpy() ** 2 for p in ("energy", "leakiness"))
+    work = judge.statement(claim, judge.compare(above, ">", below), reason="on all four models")
     cheaper = together(cases | {"work for an equal error, exact moves": work}).said(
         "With the paper's numbers of particles and steps, AIS-Energy takes 1,000 times the work of "
         f"AIS-Leaky, but its error is {cases['30 units'].effect:.1f} times as large.",
-        f"With exact moves, it needs {span(squares[0] / squares[1], '{:.2f}'.format)} times the "
-        "work for an equal error.",
+        f"With exact moves, it needs {span(above / below, '{:.2f}'.format)} times the work for an "
+        "equal error.",
     )
     return [better, cheaper]
 
@@ -259,11 +258,10 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
 def table_3(stored, printed, noise: float, reached: ms.Measured) -> tuple[pd.DataFrame, Verdict]:
     """Printed and our log-likelihoods of a test image, with two Gaussians, and the verdict.
 
-    A Gaussian with 100 free directions and this ``noise`` has ``reached`` a log-likelihood.
-
-    Lower limits of log Z are the mean log-weight minus 3 standard errors and, with probability
-    19/20 by Markov's inequality, each of n estimates minus log(20 n). The upper limit is the mean
-    of reverse AIS plus 3 standard errors, if that exceeds the lower limit.
+    A Gaussian with 100 free directions and ``noise`` has the log-likelihood ``reached``. Lower
+    limits of log Z are the mean log-weight minus 3 standard errors and, with probability 19/20 by
+    Markov's inequality, each of n estimates minus log(20 n). The upper limit is the mean of reverse
+    AIS plus 3 standard errors, if that exceeds the lower limit.
     """
     known = pick(stored, estimator="known").set_index("model")["log_likelihood"] / N_TEST
     rows = {GAUSSIANS[str(model)]: (value, value) for model, value in known.items()}
@@ -282,13 +280,9 @@ def table_3(stored, printed, noise: float, reached: ms.Measured) -> tuple[pd.Dat
     table["printed minus 2,823.0"] = table["CIFAR-10, printed"] - CONSTANT
     table["ours, at least"], table["ours, at most"] = zip(*map(rows.get, names), strict=True)
     table["SVHN, printed"] = values["SVHN"]
-    ceiling = judge.compare(values.to_numpy(), "<=", -CONSTANT)
-    cases = {
-        "variance 1": judge.statement(
-            "li-table3", ceiling, reason="all printed values exceed the upper limit"
-        ),
-        "trained variances": judge.left_open("li-table3", "not tested"),
-    }
+    claim, why = "li-table3", "all printed values exceed the upper limit"
+    low = judge.statement(claim, judge.compare(values.to_numpy(), "<=", -CONSTANT), reason=why)
+    cases = {"variance 1": low, "trained variances": judge.left_open(claim, "not tested")}
     price = "training runs with other variances, 50 minutes for each variance; SVHN is missing"
     return table.rename_axis("model").reset_index(), depends("the variances", cases).said(
         "With visible units of variance 1, as in the formulas, no log-likelihood can exceed "

@@ -58,11 +58,7 @@ class Trainings:
         return rows.set_index("seed")[f"test_{end}"]
 
     def ahead(self, one: str, other: str, end: str = "high") -> ms.Measured:
-        """Mean log-likelihood of one kind of training run minus that of another.
-
-        Runs with the same seed have the same first weights and batches. They are paired if both
-        kinds have the same seeds.
-        """
+        """Mean log-likelihood of one kind of training run minus another's, paired by seed."""
         a, b = self.of(one, end), self.of(other, end)
         return ms.mean_of(a - b) if a.index.equals(b.index) else ms.difference(a, b)
 
@@ -152,7 +148,7 @@ def figure_4(bounds: dict[str, dict[str, Trainings]]) -> list[Verdict]:
     for judged, n_methods in ((leaky, 2), (order, 3)):
         cases = {b: {n: judged(x) for n, x in some.items()} for b, some in bounds.items()}
         others = [b for b, x in cases.items() if {v.outcome for v in x.values()} == {CONTRADICTED}]
-        minutes = (10 + 3) * n_methods * RUN_SECONDS / 120  # 3 to tune the learning rate
+        minutes = (10 + 3) * n_methods * RUN_SECONDS / 120  # three runs tune the learning rate
         price = (
             f"at the bound 0.9, contradicted at {tables.listed(others)}; needed to decide: ten "
             "training runs of each method with 500 units on all images "
