@@ -157,7 +157,7 @@ def thousands(gaps: dict[tuple, ms.Measured]) -> Verdict:
     below = [NAMED.format(listed(number(-x.value) for x in y), n) for n, y in errors.items()]
     return depends(BOUND, cases).said(
         "With 1,000 and 3,000 steps, the mean log-weight of AIS-Leaky (on the toy model, its "
-        f"log Z) is too low by {listed(below)} nats."
+        f"estimate of log Z) is too low by {listed(below)} nats."
     )
 
 
