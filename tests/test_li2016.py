@@ -43,20 +43,32 @@ def test_quadrature_is_exact_enough(leakiness):
 def test_chains_from_either_region_come_to_the_stationary_law(norm, c):
     u, w = quadrature.nodes(norm)
     law, model = quadrature.stationary_law(norm, c)
-    begun, settled = (quadrature.from_regions(norm, c, np.full(k, c)) for k in (0, 200))
+    begun, settled = (quadrature.from_starts(norm, c, np.full(k, c)) for k in (0, 200))
     of_regions = w @ (model[:, None] * np.stack([u > 0, u <= 0], axis=1))
     assert begun[0] == pytest.approx([0, 0])
     assert begun[1] == pytest.approx(1 - of_regions, abs=1e-9)
     assert of_regions[1] == pytest.approx(1 / (1 + ((1 - c * norm**2) / (1 - norm**2)) ** 0.5))
     assert settled[0] == pytest.approx([w[u <= 0] @ law[u <= 0], w[u > 0] @ law[u > 0]], abs=1e-7)
     assert settled[1] == pytest.approx(w @ np.abs(law - model) / 2, abs=1e-7)
+    assert settled[2] == pytest.approx(of_regions)
+
+
+def test_chains_from_points_are_those_from_a_region_on_average():
+    sweeps = np.array([0.7, 0.3, 0.1])
+    regions, points = (quadrature.from_starts(0.9, 0.1, sweeps, points=x) for x in (False, True))
+    half = len(points[0]) // 2
+    for region, at in enumerate((np.s_[half:], np.s_[:half])):  # u > 0 is the second half
+        share, mass = points[0][at], points[2][at]
+        assert share @ mass / mass.sum() == pytest.approx(regions[0][region])
+        assert mass.sum() == pytest.approx(regions[2][region])
+    assert points[1] @ points[2] > regions[1] @ regions[2]  # no average hides a distance
 
 
 def test_chains_from_the_narrow_region_are_as_far_as_in_the_stored_table(toys):
     row = toys[(toys["n_sweeps"] == 20) & (toys["norm"] == 0.99) & (toys["leakiness"] == 0.5)]
     falling = 1 - np.arange(1, 21) / 40
     for sweeps, column in ((np.full(20, 0.5), "tv_cd_region"), (falling, "tv_mix_region")):
-        distance = quadrature.from_regions(0.99, 0.5, sweeps)[1][1]
+        distance = quadrature.from_starts(0.99, 0.5, sweeps)[1][1]
         assert distance == pytest.approx(row[column].item(), abs=1e-4)
 
 
@@ -150,6 +162,23 @@ def test_gaps_of_a_toy_are_the_bias_of_the_published_move():
         assert gap.value == pytest.approx(bias - 3 * variance, abs=4.5 * gap.std_error + 0.02)
 
 
+def test_log_likelihood_of_the_gaussian_with_free_directions():
+    rng = np.random.default_rng(0)
+    pixels, held_out = (rng.normal(size=(n, 4)) * [3.0, 2.0, 0.5, 0.5] for n in (4000, 1000))
+    noise, found = live.noisy_gaussian(pixels, held_out, 2)
+    assert noise == pytest.approx(0.5, rel=0.03)
+    spread = np.array([9.0, 4.0, 0.25, 0.25])
+    exact = -(held_out**2 / spread + np.log(2 * np.pi * spread)).sum(axis=1).mean() / 2
+    assert found.value == pytest.approx(exact, abs=0.02)
+
+
+@pytest.mark.parametrize(("norm", "grows"), [(0.5, False), (0.999, True)])
+def test_growth_of_chains(norm, grows):
+    rbm = orthogonal_leaky_rbm(6, 3, norm=norm, leakiness=0.1)
+    grown = live.growth(rbm, np.random.default_rng(0).normal(size=(300, 6)), 0, 40)
+    assert grown == pytest.approx(1, abs=0.1) if not grows else grown > 1.5
+
+
 # tables --------------------------------------------------------------------------------------
 
 
@@ -183,12 +212,13 @@ def energy_moved(table, difference):
 
 def test_table_2_follows_the_numbers(table_2):
     printed = published("leaky_table2", method="AIS-Energy")
-    energy, leaky = tables.verdicts_of_table_2(table_2, {})
+    single = {"float32, added to 2,823": [ms.exactly(3.0)] * 4}
+    energy, leaky = tables.verdicts_of_table_2(table_2, single)
     assert (energy.outcome, leaky.outcome) == (CONTRADICTED, OPEN)
-    fitting = {"as printed, to the digit": [ms.exactly(x) for x in printed["bias"]]}
+    fitting = single | {"as printed": [ms.exactly(x) for x in printed["bias"]]}
     assert tables.verdicts_of_table_2(table_2, fitting)[0].outcome == DEPENDS
     moved = energy_moved(table_2, dict(zip(printed["n_hidden"], printed["bias"], strict=True)))
-    assert tables.verdicts_of_table_2(moved, {})[0].outcome == CONTRADICTED  # by the deviations
+    assert tables.verdicts_of_table_2(moved, single)[0].outcome == CONTRADICTED  # by the deviations
 
 
 def test_comparisons_follow_the_numbers(table_2):
@@ -209,15 +239,18 @@ def test_table_1_is_judged_by_its_digits():
 def test_table_3_is_judged_by_the_ceiling():
     stored = stored_results("leaky_table3")
     printed = published("leaky_table3")
-    assert tables.table_3(stored, printed)[1].outcome == CONTRADICTED
+    reached = 0.3, ms.measured(-1276.0, 40.0)
+    verdict = tables.table_3(stored, printed, *reached)[1]
+    assert (verdict.outcome, verdict.parts[0][2]) == (OPEN, CONTRADICTED)  # with variance 1
     less = printed.assign(log_likelihood=printed["log_likelihood"] - tables.CONSTANT)
-    table, verdict = tables.table_3(stored, less)
-    assert verdict.outcome == REPRODUCED
+    table, verdict = tables.table_3(stored, less, *reached)
+    assert verdict.parts[0][2] == REPRODUCED
     assert (table["ours, at least"] <= table["ours, at most"]).all()
     # where Markov's inequality decides, the best of twice as many runs is log 2 less sure
     markov = stored.assign(mean_log_z=-1e9)
     ends = [
-        tables.table_3(pd.concat([markov] * n), less)[0]["ours, at most"].iloc[:2] for n in (1, 2)
+        tables.table_3(pd.concat([markov] * n), less, *reached)[0]["ours, at most"].iloc[:2]
+        for n in (1, 2)
     ]
     np.testing.assert_allclose(ends[1] - ends[0], np.log(2))
 
@@ -228,7 +261,8 @@ SPREAD = 3.0, -1.0, 0.5, -2.5, 0.0
 
 
 def row(model="leaky", method="cd", rate=1e-3, seed=0, level=0.0, **other):
-    spread = SPREAD[seed % len(SPREAD)]
+    kind = len(model + method) + 2 * other.get("falling", False) + other.get("n_sweeps", 20) % 3
+    spread = SPREAD[(seed + kind) % len(SPREAD)]  # kinds differ by seed
     return {
         "model": f"{model} of 7 units", "method": method, "learning_rate": rate, "seed": seed,
         "n_sweeps": 20, "falling": False, "largest": 0.9999, "tuning_low": level - 1.0,
@@ -264,8 +298,8 @@ def moved(nats: float, ends=("test_low", "test_high"), **where):
 def test_the_rate_is_of_the_first_seed_and_that_seed_does_not_count():
     runs = Trainings(TABLE)
     assert runs.rates[CD] == 1e-3
-    assert runs.of(CD) == pytest.approx(60.5 + np.array([*SPREAD[1:], SPREAD[0]]))
-    assert runs.of(CD, "low") == pytest.approx(runs.of(CD) - 1)
+    assert [*runs.of(CD)] == pytest.approx([60.5 + x for x in SPREAD])
+    assert [*runs.of(CD, "low")] == pytest.approx([*(runs.of(CD) - 1)])
     assert list(runs.summary().index) == [CD, MIX, LEAKY, CD + FALLING, GB, GB + FALLING, f"{GB}-1"]
 
 
@@ -280,12 +314,24 @@ def test_a_kind_is_ahead_by_both_ends_of_log_z():
     assert Trainings(TABLE).verdict(claim, CD, GB).outcome == REPRODUCED
     crossed = moved(30, ["test_low"], model="gaussian of 7 units", falling=False, n_sweeps=20)
     assert Trainings(crossed).verdict(claim, CD, GB).outcome != REPRODUCED
-    assert Trainings(TABLE).verdict(claim, CD, GB, size=(100, np.inf)).note.startswith("size")
+    sized = {"direction": +1, "size": (100, np.inf)}
+    assert Trainings(TABLE).verdict(claim, CD, GB, **sized).note.startswith("size")
+
+
+def test_runs_with_the_same_seeds_are_paired():
+    runs = Trainings(TABLE)
+    one, other = (runs.of(name).to_numpy() for name in (CD, LEAKY))
+    assert runs.ahead(CD, LEAKY) == ms.mean_of(one - other)
+    fewer = Trainings(TABLE[(TABLE["seed"] < 5) | (TABLE["method"] != "leaky")])
+    assert fewer.ahead(CD, LEAKY) == ms.difference(one, other[:4])
 
 
 def ahead(table) -> tuple[str, str]:
     runs = {name: Trainings(table) for name in ("500 units", "all images", "100 units")}
-    return tuple(v.outcome for v in trainings.who_is_ahead(runs))
+    ours = pd.DataFrame({"ours, at least": [-3322.0, np.nan], "ours, at most": [-3317.0, -3264.0]})
+    found = trainings.who_is_ahead(runs, ours)
+    assert "it is 53 to 58 nats" in found[0].words
+    return tuple(v.outcome for v in found)
 
 
 def test_who_is_ahead_may_depend_on_the_rate():
@@ -295,10 +341,12 @@ def test_who_is_ahead_may_depend_on_the_rate():
     assert ahead(moved(200, **where))[0] == CONTRADICTED
 
 
-def test_the_tuning_needs_more_steps():
-    assert ahead(TABLE)[1] == OPEN
+def test_the_size_decides_the_tuning():
+    assert ahead(TABLE)[1] == CONTRADICTED  # by 5 nats
+    where = {"model": "gaussian of 7 units", "falling": True}
+    assert ahead(moved(295, **where))[1] == OPEN
     more = [row("gaussian", n_sweeps=40, seed=s, level=46.0) for s in range(1, 6)]
-    slight = pd.concat([TABLE, pd.DataFrame(more)])
+    slight = pd.concat([moved(295, **where), pd.DataFrame(more)])
     assert ahead(slight)[1] == REPRODUCED
     none = slight.copy()
     none.loc[none["n_sweeps"] > 20, ["test_low", "test_high"]] -= 50
@@ -341,6 +389,7 @@ def distances_of(**values) -> dict:
     """Eight repeats of each, a hundredth apart."""
     spread = 1 + 0.01 * np.arange(-4, 4)
     by = {"gaussian": 0.1, "normal": 0.1, "cd": 0.1, "mix": 0.1, "same": 0.06} | values
+    by |= {f"{name}, on the way": by[name] for name in ("gaussian", "normal")}
     return {"trained": {name: x * spread**i for i, (name, x) in enumerate(by.items())}}
 
 
@@ -362,21 +411,21 @@ def test_mix_follows_shares_and_distances(monkeypatch):
     found = sections.explores(distances_of(mix=0.05))
     assert found.outcome == DEPENDS
     outcomes = {case: outcome for case, _, outcome, _ in found.parts}
-    toys = "toy, s = 0.9", "toy, s = 0.99", "toy, s = 0.999"
+    toys = "toy, s = 0.99", "toy, s = 0.999"
     assert outcomes == {
-        **{f"from the wide region, {toy}": REPRODUCED for toy in toys},
-        **{f"from the narrow region, {toy}": CONTRADICTED for toy in toys},
-        "from one image, trained": REPRODUCED,
+        **{f"percentage points that change region, {toy}": REPRODUCED for toy in toys},
+        **{f"distance, {toy}": CONTRADICTED for toy in toys},
+        "distance, trained": REPRODUCED,
     }
 
-    def better(norm, c, sweeps):
+    def better(norm, c, sweeps, points):
         falls = sweeps[0] > sweeps[-1]
-        return np.full(2, 0.2 + 0.1 * falls), np.full(2, 0.2 - 0.1 * falls)
+        return np.full(2, 0.2 + 0.1 * falls), np.full(2, 0.2 - 0.1 * falls), np.full(2, 0.5)
 
-    monkeypatch.setattr(quadrature, "from_regions", better)
+    monkeypatch.setattr(quadrature, "from_starts", better)
     assert sections.explores(distances_of(mix=0.05)).outcome == REPRODUCED
     monkeypatch.setattr(sections, "annealed_leakiness", lambda c, n: np.full(n, c))
-    assert sections.explores(distances_of()).outcome == CONTRADICTED
+    assert sections.explores(distances_of()).outcome != REPRODUCED
 
 
 def gaps_of(leaky, energy=(-9.0, -1.0, -0.5)) -> dict:
@@ -408,14 +457,16 @@ def divergence(grown=1e4, reconstruction=0.3):
     wiggle = 1 + 0.05 * np.arange(5)
     names = {"mean_1": 1.0, "mean_60": grown, "gradient_1": 1.0, "gradient_20": grown**0.5}
     columns = {name: x * wiggle ** (x != 1) for name, x in names.items()}
+    columns["largest_singular_value"] = wiggle
     return pd.DataFrame(columns | {"reconstruction_error": reconstruction * wiggle})
 
 
 def test_divergence_follows_the_chains():
     free, held = divergence(), divergence(1.1)
-    assert sections.diverges(free, held).outcome == REPRODUCED
-    assert sections.diverges(held, held).outcome == CONTRADICTED
-    assert sections.diverges(free, free).outcome == CONTRADICTED
+    assert sections.diverges(free, held, 1.0).outcome == REPRODUCED
+    assert sections.diverges(held, held, 1.0).outcome == CONTRADICTED
+    assert sections.diverges(free, free, 1.0).outcome == CONTRADICTED
+    assert sections.diverges(free, held, 3.0).outcome == CONTRADICTED
 
 
 def test_tasks_follow_errors():

@@ -3,6 +3,7 @@
 from itertools import groupby, product
 
 import numpy as np
+from scipy.sparse.linalg import eigsh
 
 import rbmlib as rl
 from rbmlib.models.normal import gaussian_draws
@@ -52,25 +53,44 @@ def gaps(models: dict[str, rl.LeakyRBM], images, seed: int) -> dict[tuple, ms.Me
     return found
 
 
+def noisy_gaussian(pixels, held_out, n_directions: int = 100) -> tuple[float, ms.Measured]:
+    """Probabilistic PCA: the noise, and the log-likelihood of a held-out image."""
+    gram, n, rest = (pixels @ pixels.T).astype(float), len(pixels), pixels.shape[1] - n_directions
+    squares, axes = eigsh(gram, n_directions, v0=np.ones(n))
+    spread, noise = squares / n, (np.trace(gram) - squares.sum()) / n / rest
+    u = (held_out @ (pixels.T @ axes / np.sqrt(squares))) ** 2
+    far = u @ (1 / spread) + ((held_out**2).sum(axis=1) - u.sum(axis=1)) / noise
+    logs = np.log(spread).sum() + rest * np.log(noise) + pixels.shape[1] * np.log(2 * np.pi)
+    return np.sqrt(noise), ms.mean_of(-(far + logs) / 2)
+
+
+SUMMED = 1, 2, 4, 8, 16, 20  # sweeps over which distances are averaged
+
+
 def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dict[str, np.ndarray]:
     """Distances from settled chains of a trained model after ``n_sweeps``, by start.
 
     Starts are the Gaussian of leakiness 1, N(0, I), and one image, at the model's leakiness ("cd")
-    or while it falls from 1 ("mix"). "same" is the average distance of two samples of one
-    distribution.
+    or while it falls from 1 ("mix"). "gaussian, on the way" averages over the sweeps `SUMMED`.
+    "same" is the average distance of two samples of one distribution.
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
     steady, falling = np.full(n_sweeps, c), annealed_leakiness(c, n_sweeps)
-    found: dict[str, list] = {name: [] for name in ("gaussian", "normal", "cd", "mix")}
+    names = "gaussian", "normal", "cd", "mix"
+    found: dict[str, list] = {x: [] for x in (*names, *(f"{x}, on the way" for x in names[:2]))}
     for i in range(n_repeats):
         rng, one = np.random.default_rng([seed, i]), data[[i % n]].repeat(n, axis=0)
         gaussian = gaussian_draws(model, n, rng), steady
         normal = zero + rng.standard_normal(data.shape), steady
-        settled = _fields(model, data, np.full(60, c), rng)
+        settled = model.field([*chains(model, data, np.full(60, c), rng)][-1])
         starts = gaussian, normal, (one, steady), (one, falling)
-        for values, start in zip(found.values(), starts, strict=True):
-            values.append(mean_distance(_fields(model, *start, rng), settled))
+        for name, start in zip(names, starts, strict=True):
+            fields = [model.field(u) for u in chains(model, *start, rng)]
+            found[name].append(mean_distance(fields[-1], settled))
+            if f"{name}, on the way" in found:
+                far = [mean_distance(x, settled) for k, x in enumerate(fields, 1) if k in SUMMED]
+                found[f"{name}, on the way"].append(np.mean(far))
     same = np.full(n_repeats, np.sqrt(np.pi / n) * np.log(2))
     return {name: np.array(values) for name, values in found.items()} | {"same": same}
 
@@ -82,10 +102,18 @@ def mean_distance(one, other) -> float:
     return float(np.abs(steps.cumsum(axis=0)).max(axis=0).mean())
 
 
-def _fields(model, u, leakinesses, rng) -> np.ndarray:
-    """Fields of chains from u after a sweep at each leakiness."""
+def growth(rbm, images, seed: int, n_sweeps: int = 60) -> float:
+    """Mean size of a visible unit of chains from images after all sweeps, over that after one."""
+    (model, span), rng = rbm.reduced(), np.random.default_rng(seed)
+    u = [*chains(model, span.coordinates(images), np.full(n_sweeps, rbm.leakiness), rng)]
+    first, last = (np.abs(span(x, rng)).mean() for x in (u[0], u[-1]))
+    return last / first
+
+
+def chains(model, u, leakinesses, rng):
+    """States of chains from u after each sweep."""
     for c, sweeps in groupby(leakinesses):
         at = model.with_(hidden=model.hidden.with_(below=c))
         for _ in sweeps:
             u = at.gibbs(u, rng)
-    return model.field(u)
+            yield u

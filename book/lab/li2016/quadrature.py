@@ -65,20 +65,23 @@ def model_density(u, norm: float, leakiness: float) -> np.ndarray:
     return np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
 
 
-def from_regions(norm: float, leakiness: float, sweeps) -> tuple[np.ndarray, np.ndarray]:
-    """Chains that start in one region of the model, u > 0 or u <= 0, after some sweeps.
+def from_starts(norm: float, leakiness: float, sweeps, points=False) -> tuple[np.ndarray, ...]:
+    """Chains that start in one region of the model, u > 0 or u <= 0, or at one node (``points``).
 
-    ``sweeps`` has the leakiness of each sweep. Returns, for each region, the share of chains that
-    end in the other region, and their total variation distance from the model.
+    ``sweeps`` has the leakiness of each sweep. Returns, for each start, the share of chains that
+    end in the other region, their total variation distance from the model, and the probability of
+    the start under the model.
     """
     u, w = nodes(norm, max(N_NODES, round(20 / np.sqrt(1 - norm**2))))  # as dense for any norm
-    model, inside = model_density(u, norm, leakiness)[:, None], np.stack([u > 0, u <= 0], axis=1)
-    law = model * inside / (w @ (model * inside))
+    up, model = u > 0, model_density(u, norm, leakiness)[:, None]
+    start = np.eye(len(u), dtype=bool) if points else np.stack([up, ~up], axis=1)
+    mass, law = w @ (model * start), start * (1.0 if points else model)
+    law /= w @ law
     for c, same in groupby(sweeps):
         moves = transition_density(u, norm, c) * w
-        for _ in same:
-            law = moves @ law
-    return w @ (law * ~inside), w @ np.abs(law - model) / 2
+        law = np.linalg.matrix_power(moves, len([*same])) @ law
+    crossed = up[:, None] != (up @ start)
+    return w @ (law * crossed), w @ np.abs(law - model) / 2, mass
 
 
 class UnitBias(NamedTuple):
@@ -139,17 +142,15 @@ def annealed_bias(
 
 
 def linear_bias(
-    norm: float, leakiness: float, n_steps: int, path: str, weigh_first: bool = True
+    norm: float, leakiness: float, n_steps: int, moves, weigh_first: bool = True
 ) -> float:
     """`annealed_bias` of many linear steps, as ``a + b / n_steps`` fitted to 500 and 1,000."""
-    few, more = (linear(norm, leakiness, k, path, weigh_first).bias for k in (500, 1000))
+    few, more = (linear(norm, leakiness, k, moves, weigh_first).bias for k in (500, 1000))
     return more + (few - more) * (1000 / n_steps - 1)
 
 
 @lru_cache(maxsize=16)
-def linear(
-    norm: float, leakiness: float, n_steps: int, path: str, weigh_first: bool = True
-) -> UnitBias:
+def linear(norm: float, leakiness: float, n_steps: int, moves, weigh_first=True) -> UnitBias:
     """`annealed_bias` of a linear schedule."""
     betas = np.linspace(0, 1, n_steps + 1)
-    return annealed_bias(norm, leakiness, betas, path, weigh_first=weigh_first)
+    return annealed_bias(norm, leakiness, betas, moves, weigh_first=weigh_first)
