@@ -12,7 +12,7 @@ from rbmbook import measured as ms
 from rbmbook.experiments.wang import CONSTANTS
 from rbmbook.page import one, pick, pm, published
 from rbmbook.tables import listed, span
-from rbmbook.verdicts import Verdict, depends, effect_in_words, in_brackets, together
+from rbmbook.verdicts import Verdict, by_case, depends, effect_in_words, in_brackets, together
 
 from . import (
     MODELS,
@@ -229,10 +229,8 @@ def tap_quick(runs: Stored, within: int = 50) -> Verdict:
     fixed = listed(m for m, n in rings.items() if n == 1)
     ring = listed(f"{n:.0f} values on {m}" for m, n in rings.items() if n > 1)
     updates = int(np.argmax(programs.changes(runs.tap, "h500") <= 0.001)) + 2
-    words = (
-        "On h500, calls stop at an entropy of 0 log 0. Continued with 0 log 0 = 0, calls reach a "
-    )
-    words += f"fixed point on {fixed} (on h500 in {updates} updates), and a cycle of {ring}."
+    words = "On h500, calls stop at an entropy of 0 log 0. Continued with 0 log 0 = 0, calls reach "
+    words += f"a fixed point on {fixed} (on h500 in {updates} updates), and a cycle of {ring}."
     return depends("the model and the tolerance", cases).said(said, words, THEIRS)
 
 
@@ -305,7 +303,7 @@ def base_term(runs: Stored) -> Verdict:
         "SAMS, error": depends("the base", of_sams | grid(without, what=["the energy taken out"])),
     }
     ours = "The division changes the number of sweeps before RTS stops by a factor of "
-    ours += f"{listed(f'{effect_in_words(v)} on {m}' for m, v in of_rts.items())}."
+    ours += f"{by_case(of_rts, '{} on {}')}."
     every = [v.outcome for v in each(of_sams)]
     worse, better = (every.count(x) for x in (judge.CONTRADICTED, judge.REPRODUCED))
     why = (
@@ -384,11 +382,9 @@ def rts_accuracy(runs: Stored) -> Verdict:
     readings = both.index[both.map(set(FEW).issubset)]
     cases = grid(as_accurate, FEW, reading=readings, base=BASES[:3])  # AIS from zeros is far off
     of_base = [x for case, x in cases.items() if case.endswith("the base rate")]
-    best = (min((x[m] for x in of_base), key=lambda v: v.effect) for m in FEW)
-    fit = (as_accurate(m, programs.fitting(runs.rts, m)["reading"], "base rate") for m in FEW)
-    said = "The RMSE of RTS divided by that of AIS from the base rate is, on h10 and h20, "
-    said += f"{listed(map(effect_in_words, fit))} with N = 2,000 and Tlimit = 0.02, "
-    said += f"and {listed(map(effect_in_words, best))} at best."
+    best = {m: min((x[m] for x in of_base), key=lambda v: v.effect) for m in FEW}
+    said = "At best, the RMSE of RTS divided by that of AIS from the base rate is "
+    said += f"{by_case(best, '{} on {}')}."
     found = over(cases, said, "the model, N, Tlimit and the base of AIS")
     both = [x for x, of in cases.items() if {v.outcome for v in of.values()} == {judge.REPRODUCED}]
     words = f"The claim holds on both models in {len(both)} of {len(cases)} settings, with "
@@ -410,13 +406,13 @@ def sams_local(runs: Stored) -> Verdict:
         return judge.effect("wang-sams-local", ratio, direction=+1, matters=1.1, reason=least)
 
     near = lambda b, m: min(map(rmse_of, pair(b, m))) < programs.CLOSE  # noqa: E731
-    where = {b: [m for m in (*FEW, "h100") if near(b, m)] for b in RBM_A}
-    cases = {b: {m: slower(b, m) for m in found} for b, found in where.items() if found}
+    cases = {b: {m: slower(b, m) for m in (*FEW, "h100") if near(b, m)} for b in RBM_A}
+    cases = {b: of for b, of in cases.items() if of}
     every = [v.effect for b in RBM_A[:-1] for v in cases.get(b, {}).values()]
     said = "After 30,000 sweeps, the RMSE with local jumps is "
     said += f"{span(every, '{:.1f}'.format)} times that with global jumps in the {len(every)} "
     said += f"cases in which either RMSE is below {programs.CLOSE:g} nats."
-    later = listed(f"{effect_in_words(v)} times on {m}" for m, v in cases.get("zero", {}).items())
+    later = by_case(cases.get("zero", {}), "{} times on {}")
     why = f"From zeros, it is {later} after 200,000 sweeps." if later else ""
     return depends("the base", cases).said(said, why, THREE)
 
@@ -512,8 +508,8 @@ def tap_largest(runs: Stored) -> Verdict:
         "SAMS more accurate in print": in_print._replace(ours=""),
         "by the printed programs": depends("the reading", others),
     }
-    spread = printed("SAMS").loc[list(MODELS), "variance"].astype(float)
-    errors = listed(map(pm, sams, np.sqrt(spread / PRINTED_RUNS)))
+    errors = [programs.mean(in_table("SAMS", m)).std_error for m in MODELS]
+    errors = listed(map(pm, sams, errors))
     said = "The printed errors on h10 to h500, in nats, are "
     said += f"{listed(f'{x:.2f}' for x in tap)} for TAP, and {errors} for SAMS."
     return together(parts, ours=said).said(models=THEIRS)
@@ -553,31 +549,32 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     share = 30 / float(of_ais["seconds"]["h500"])  # of the printed time of AIS on h500
     loops, walks, taps = ([k for k in every if k.startswith(x)] for x in ("RTS", "SAMS", "TAP3"))
 
-    def ratio(a, b, direction):
-        return judge.effect(name, ms.ratio(a, b), direction=direction, alpha=ms.FEW)
+    def less(a, b):
+        return judge.effect(name, ms.ratio(a, b), direction=-1, alpha=ms.FEW)
 
     def quicker(a, b):
-        return {f"h{n}": ratio(spent[n, a], spent[n, b], -1) for n in units}
+        return {f"h{n}": less(spent[n, a], spent[n, b]) for n in units}
 
     def by_temperature(n):
         return spent[n, "AIS"] / of_ais["n_temperatures"][f"h{n}"]
 
-    def within(seconds, n, program):
-        return judge.bound(name, spent[n, program], at_most=seconds, unit="s", alpha=ms.FEW)
-
-    def short(program):
-        of_ais_500 = ms.ratio(spent[max(units), program], spent[max(units), "AIS"])
-        return judge.bound(name, of_ais_500, at_most=share, alpha=ms.FEW)
+    def within(most, x, unit=""):
+        return judge.bound(name, x, at_most=most, unit=unit, alpha=ms.FEW)
 
     faster = {k: quicker(k, "AIS") for k in walks}
     times = (f"{k}, {n}: {effect_in_words(v)}" for k in walks for n, v in faster[k].items())
-    grows = {f"h{b} over h{a}": ratio(*map(by_temperature, (b, a)), +1) for a, b in pairwise(units)}
+    grows = {f"h{a} over h{b}": less(*map(by_temperature, (a, b))) for a, b in pairwise(units)}
+    of_500 = {k: ms.ratio(spent[max(units), k], spent[max(units), "AIS"]) for k in walks}
     quick = {r: {k: quicker(k, r) for k in taps} for r in ("AIS", loops[0], walks[0])}
     parts = {
         "AIS slower with more units, per temperature": together(grows),
-        "SAMS within 30/264 of AIS on h500": depends(what, {k: short(k) for k in walks}),
+        "SAMS within 30/264 of AIS on h500": depends(
+            what, {k: within(share, x) for k, x in of_500.items()}
+        ),
         "SAMS faster than AIS": depends(what, faster)._replace(ours="; ".join(times)),
-        "TAP within 1 s": together({f"{k}, h{n}": within(1, n, k) for k in taps for n in units}),
+        "TAP within 1 s": together(
+            {f"{k}, h{n}": within(1, spent[n, k], "s") for k in taps for n in units}
+        ),
     }
     parts |= {f"TAP faster than {rival}": depends(what, of) for rival, of in quick.items()}
     ratios = listed(f"{span((v.effect for v in x.values()), '{:.2f}'.format)} times as long with "
@@ -585,7 +582,7 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     said = f"Compared with AIS, SAMS takes {ratios}."
     slower = {k: [m for m, v in x.items() if v.effect > 1] for k, x in quick[walks[0]].items()}
     slower = listed(f"{listed(x) or 'no model'} with {k[6:]}" for k, x in slower.items())
-    factors = span((v.effect for v in grows.values()), "{:.1f}".format)
+    factors = span((1 / v.effect for v in grows.values()), "{:.1f}".format)
     words = f"TAP3 takes longer than SAMS with 5,000 sweeps on {slower}. The time of AIS per "
     words += f"temperature grows by factors of {factors} from one model to the next."
     return together(parts).said(said, words, THEIRS)
