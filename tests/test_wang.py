@@ -301,7 +301,8 @@ def test_the_order_of_the_seconds():
     assert judged.speed_order(seconds(**slow)).outcome == CONTRADICTED
     found = judged.speed_order(seconds(**{"TAP3, a": 0.045, SHORT: 0.04}))
     assert found.outcome == DEPENDS
-    assert "SAMS with 5,000 sweeps on h10 and h20 with a and no model with b" in found.words
+    twice = "h10 with a (1.1 times as long) and h20 with a (1.1 times as long)."
+    assert f"faster than SAMS with 5,000 sweeps, except on {twice}" in found.words
 
 
 def test_the_error_of_a_mean_counts_that_of_the_reference(monkeypatch):

@@ -579,10 +579,13 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     parts |= {f"TAP faster than {rival}": depends(what, of) for rival, of in quick.items()}
     ratios = listed(f"{span((v.effect for v in x.values()), '{:.2f}'.format)} times as long with "
                     f"{k.partition(', ')[2]}" for k, x in faster.items())  # fmt: skip
-    said = f"Compared with AIS, SAMS takes {ratios}."
-    slower = {k: [m for m, v in x.items() if v.effect > 1] for k, x in quick[walks[0]].items()}
-    slower = listed(f"{listed(x) or 'no model'} with {k[6:]}" for k, x in slower.items())
+    at_500 = listed(f"{np.exp(x.value):.2f}" for x in of_500.values())
+    said = f"Compared with AIS, SAMS takes {ratios} (h500: {at_500}; claimed: at most {share:.2f})."
+    slower = [f"{m} with {k[6:]} ({v.effect:.1f} times as long)" for k, x in
+              quick[walks[0]].items() for m, v in x.items() if v.effect > 1]  # fmt: skip
+    tap = span((spent[n, k].mean() for n in units for k in taps), "{:.3f}".format)
+    words = f"TAP3 ({tap} s a call) is faster than SAMS with 5,000 sweeps"
+    words += f", except on {listed(slower)}." if slower else "."
     factors = span((1 / v.effect for v in grows.values()), "{:.1f}".format)
-    words = f"TAP3 takes longer than SAMS with 5,000 sweeps on {slower}. The time of AIS per "
-    words += f"temperature grows by factors of {factors} from one model to the next."
+    words += f" From one model to the next, the time of AIS per temperature grows {factors} times."
     return together(parts).said(said, words, THEIRS)
