@@ -120,28 +120,38 @@ def reading(log_z, variance, n=200, model="h10"):
 def test_a_reading_is_judged_by_mean_and_variance(log_z, variance, n, outcome):
     """Printed of RTS on h10: 226.1005, variance 0.2963."""
     found = programs.judged("wang-rts-h10", "RTS", reading(log_z, variance, n))
-    assert found.outcome == outcome
+    assert found["mean of 20 runs"].outcome == outcome
+
+
+def test_a_printed_log_z_may_be_that_of_one_run():
+    """Printed of AIS on h20: 218.23, variance 19.4639; 8 nats are two standard deviations."""
+    row = reading(210.6, 21.0, model="h20")
+    found = programs.judged("wang-ais-h20", "AIS", row)
+    assert {x: v.outcome for x, v in found.items()} == {
+        "mean of 20 runs": CONTRADICTED, "one run": REPRODUCED
+    }  # fmt: skip
 
 
 def test_a_row_depends_if_one_reading_gives_it_and_another_does_not():
-    rows = [reading(226.1, 0.35) | {"reading": "fits"}, reading(240.0, 90.0)]
+    every = {"tried": 200}
+    rows = [reading(226.1, 0.35) | every | {"reading": "fits"}, reading(240.0, 90.0) | every]
     found = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows))
     assert found.outcome == DEPENDS
-    assert found.note == "on the reading: agreement in 1 of 2 cases, contradiction in 1"
+    assert found.note == "on N and Tlimit: agreement in 2 of 4 cases, contradiction in 2"
     assert found.ours.startswith(f"The nearest reading (fits) gives {programs.said(rows[0])}.")
     assert "margin for the mean is ±0.838 nats" in found.ours
     alone = programs.over_readings("wang-rts-h10", "RTS", pd.DataFrame(rows[1:]))
     assert alone.outcome == CONTRADICTED
     never = reading(np.nan, np.nan, n=0) | {"tried": 20, "reading": "never stops"}
-    some = rows[1] | {"tried": 200, "threshold": 0.5}
+    some = rows[1] | {"threshold": 0.5}
     unknown = pd.DataFrame([some, never | {"threshold": 0.1}])
     unknown = programs.over_readings("wang-rts-h10", "RTS", unknown)
     assert unknown.outcome == OPEN
-    assert unknown.note == "agreement in 0 of 2 cases, contradiction in 1"
-    assert "Tlimit up to 0.1, none of 20 runs stops. With 0.5 or more" in unknown.ours
-    assert "the means are 14 nats above log Z" in unknown.ours
-    few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9)])
-    assert "1 of 2 cases" in programs.over_readings("wang-rts-h10", "RTS", few).note
+    assert unknown.note == "agreement in 0 of 3 cases, contradiction in 2"
+    assert "Tlimit up to 0.1, none of 20 runs stops. With 0.5, the means are" in unknown.ours
+    assert "14 ± 1 to 14 ± 1 nats above log Z" in unknown.ours
+    few = pd.DataFrame([*rows, reading(230.0, 1.0, n=9) | {"tried": 9}])
+    assert "2 of 4 cases" in programs.over_readings("wang-rts-h10", "RTS", few).note
 
 
 def test_an_error_counts_mean_and_spread():
@@ -175,7 +185,7 @@ def test_jumps_are_compared_where_one_kind_ends_near_log_z(local, jumps, far, ou
 
 def calls(values, model="h100", order=3, **more):
     settings = {"model": model, "order": order, "n_updates": 1000, "ended": 2, "n_done": 9,
-                "cycle_low": 335.7382, "cycle_high": 335.8569}  # fmt: skip
+                "cycle": 1, "cycle_low": 335.7382, "cycle_high": 335.8569}  # fmt: skip
     seeds = {"seed": 2014 + np.arange(len(values)), "log_z": np.asarray(values, float)}
     return pd.DataFrame(seeds | settings | programs.FIRST | more)
 
@@ -227,6 +237,8 @@ def test_quick_calls_come_below_the_tolerance_soon():
     def outcomes(ended, n_done):
         runs = pd.concat([calls([1.0] * 20, m, ended=ended, n_done=n_done, tolerance=t)
                           for m in wang.MODELS for t in (0.001, 0.1, 2.0)])  # fmt: skip
+        one_call = calls([1.0] * 3, "h500", n_updates=[1, 2, 3], seed=2014, final=[5.0, 1.0, 1.0])
+        runs = pd.concat([runs, one_call])
         return {part[2] for part in judged.tap_quick(SimpleNamespace(tap=runs)).parts}
 
     assert outcomes(1, 50) == {REPRODUCED}
@@ -256,7 +268,15 @@ SHORT, LONG = "SAMS, 5,000 sweeps", "SAMS, 30,000 sweeps"
 
 def seconds(**of):
     """Three runs of each program on each model; ``of`` changes the seconds of a program."""
-    base = {"AIS": 1.0, "TAP3": 0.01, "RTS_a": 0.5, "RTS_b": 0.6, SHORT: 0.05, LONG: 0.06} | of
+    base = {
+        "AIS": 1.0,
+        "TAP3, a": 0.01,
+        "TAP3, b": 0.02,
+        "RTS_a": 0.5,
+        "RTS_b": 0.6,
+        SHORT: 0.05,
+        LONG: 0.06,
+    } | of
     spread = np.array([0.99, 1.0, 1.01])
     rows = [
         pd.DataFrame({"units": n, "program": k, "seconds": x * n * spread})
@@ -277,7 +297,12 @@ def test_the_order_of_the_seconds():
         changed.loc[(changed["units"] == 20) & (changed["program"] == "AIS"), "seconds"] *= factor
         grows = judged.speed_order(changed).parts[0]
         assert grows[2] == outcome
-    assert judged.speed_order(seconds(TAP3=3.0)).outcome == CONTRADICTED
+    slow = {"TAP3, a": 3.0}
+    assert judged.speed_order(seconds(**slow)).outcome == CONTRADICTED
+    found = judged.speed_order(seconds(**{"TAP3, a": 0.045, SHORT: 0.04}))
+    assert found.outcome == DEPENDS
+    twice = "h10 with a (1.1 times as long) and h20 with a (1.1 times as long)."
+    assert f"faster than SAMS with 5,000 sweeps, except on {twice}" in found.words
 
 
 def test_the_error_of_a_mean_counts_that_of_the_reference(monkeypatch):

@@ -24,6 +24,8 @@ from . import PRINTED_RUNS, over, printed, reference, truth
 
 FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
+ON = {"AIS": "the base", "RTS": "N and Tlimit", "SAMS": "the settings"}  # what a row depends on
+RUNS_OF = {"mean of 20 runs": PRINTED_RUNS, "one run": 1}  # what a printed log Z may be
 FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}  # of RTS
 
 
@@ -99,18 +101,25 @@ def mean(row) -> ms.Measured:
     return ms.measured(row["log_z"], np.sqrt(row["variance"] / row["n"]), row["n"] - 1)
 
 
-def judged(name: str, method: str, row) -> Verdict:
-    """Verdict on the printed mean and variance of 20 runs of a model, by one reading."""
+def judged(name: str, method: str, row) -> dict[str, Verdict]:
+    """Verdicts on a printed log Z, a mean of 20 runs or one run, and variance, by one reading."""
     spread = printed(method).loc[row["model"]]
-    given = {"printed_variance": float(spread["variance"]), "printed_n": PRINTED_RUNS}
-    of_mean = judge.printed_value(name, mean(row), printed=spread["logz"], **given)
+    offs = {x: _off(name, mean(row), spread, n) for x, n in RUNS_OF.items()}
     variance = judge.printed_variance(
         name, row["variance"], n=row["n"], printed=spread["variance"], printed_n=PRINTED_RUNS
     )
-    found = together({"log Z": of_mean, "variance": variance}, ours=said(row))
-    by = (v.note.partition("margin ")[2].partition(":")[0] for v in (of_mean, variance))
-    shows = f"the smallest differences that {PRINTED_RUNS} runs against {PRINTED_RUNS} would show"
-    return found._replace(note="margin {} nats (mean) and {} (variance): ".format(*by) + shows)
+    by = (v.note.partition("margin ")[2].partition(":")[0] for v in (*offs.values(), variance))
+    note = "margin {} nats (mean), {} nats (one run) and {} (variance): ".format(*by)
+    note += f"the smallest differences that {PRINTED_RUNS} runs against {PRINTED_RUNS} would show"
+    cases = {x: {"log Z": off, "variance": variance} for x, off in offs.items()}
+    return {x: together(v, ours=said(row))._replace(note=note) for x, v in cases.items()}
+
+
+def _off(name: str, ours: ms.Measured, spread, n: int) -> Verdict:
+    """Ours minus a printed log Z, a mean of ``n`` runs."""
+    of_20 = PRINTED_RUNS / n * float(spread["variance"])  # gives a mean of 20 this error
+    given = {"printed_variance": of_20, "printed_n": PRINTED_RUNS}
+    return judge.printed_value(name, ours, printed=spread["logz"], **given)
 
 
 def said(row) -> str:
@@ -120,22 +129,28 @@ def said(row) -> str:
 def over_readings(name: str, method: str, readings: pd.DataFrame) -> Verdict:
     """One verdict on a row of a printed table over all readings of one model."""
     cases: dict[str, Verdict] = {}
+    given: list[str] = []
     for row in readings.to_dict("records"):
+        reading = row["reading"]
         if row["n"] >= FEWEST:
-            cases[row["reading"]] = judged(name, method, row)
+            if method == "RTS" and row["n"] < row["tried"]:
+                reading += f" ({row['n']} of {row['tried']} stopped)"
+            found = judged(name, method, row)
+            cases |= {f"{reading}, {x}": v for x, v in found.items()}
+            given += [row["reading"]] * (REPRODUCED in {v.outcome for v in found.values()})
         elif not row["n"]:
-            cases[row["reading"]] = judge.left_open(name, f"none of {row['tried']} runs stopped")
-    given = [x for x, v in cases.items() if v.outcome == REPRODUCED]
+            cases[reading] = judge.left_open(name, f"none of {row['tried']} runs stopped")
     stopped, never = readings[readings["n"] > 0], readings[readings["n"] == 0]
     if len(never) and not given:
-        off = stopped["log_z"] - truth(stopped["model"].iloc[0])
+        ends = stopped.sort_values("log_z").iloc[[0, -1]].to_dict("records")
+        off = (f"{x['log_z'] - truth(x['model']):.0f} ± {mean(x).std_error:.0f}" for x in ends)
         ours = f"With Tlimit up to {never['threshold'].max():g}, none of {never['tried'].sum()} "
-        ours += f"runs stops. With {stopped['threshold'].min():g} or more, the means are "
-        return over(cases, f"{ours}{span(off, '{:.0f}'.format)} nats above log Z.")
-    nearest = nearest_reading(method, readings[readings["reading"].isin(given or list(cases))])
-    margin = cases[nearest["reading"]].note.split()[1]
+        ours += f"runs stops. With {span(stopped['threshold'], '{:g}'.format)}, the means are "
+        return over(cases, f"{ours}{' to '.join(off)} nats above log Z.", ON[method])
+    among = stopped[stopped["reading"].isin(given or stopped["reading"])].query(f"n >= {FEWEST}")
+    nearest, margin = nearest_reading(method, among), found["one run"].note.split()[1]
     ours = f"The nearest reading ({nearest['reading']}) gives {said(nearest)}. "
-    return over(cases, f"{ours}The margin for the mean is {margin} nats.")
+    return over(cases, f"{ours}The margin for the mean is {margin} nats.", ON[method])
 
 
 def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
@@ -192,6 +207,12 @@ def calls(runs: pd.DataFrame, model: str, order: int, **reading) -> pd.DataFrame
 
 def first_calls(runs: pd.DataFrame, model: str, order: int = 3) -> pd.Series:
     return calls(runs, model, order, **FIRST)["log_z"]
+
+
+def changes(runs: pd.DataFrame, model: str) -> np.ndarray:
+    """Changes of log Z between successive updates in one call of TAP3, if 0 log 0 = 0."""
+    steps = pick(runs, model=model, order=3, seed=2014, **FIRST).query("n_updates < 1000")
+    return np.abs(np.diff(steps.sort_values("n_updates")["final"]))
 
 
 def mean_of_calls(values) -> ms.Measured:
@@ -256,9 +277,8 @@ def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: in
         ends = found[["cycle_low", "cycle_high"]].mean()
         nearest = ends[(ends - float(text)).abs().idxmin()]
         return judge.digits(name, nearest if n == 1 else split_nearest(found, float(text))[1], text)
-    of_20 = PRINTED_RUNS / n * float(variance)  # gives a mean of 20 the error of a mean of n
-    spread = {"printed_variance": of_20, "printed_n": PRINTED_RUNS}
-    return judge.printed_value(name, mean_of_calls(found["log_z"]), printed=text, **spread)
+    spread = {"logz": text, "variance": variance}
+    return _off(name, mean_of_calls(found["log_z"]), spread, n)
 
 
 def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
@@ -289,7 +309,8 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
         f"({label})"
         for label in row
     )
-    return over(cases, f"Depending on the reading, the mean log Z is {ours}.")
+    on = "the start, the tolerance, and which log Z is printed"
+    return over(cases, f"From uniform starts, the mean log Z is {ours}.", on)
 
 
 SWEEPS = (
@@ -319,10 +340,11 @@ def load(scheduler: str = "") -> Stored:
     loops = pd.concat([found["rts_loop"], found["rts_loop_loose"]])
     every = pd.concat([loops, found["rts_loop_fresh"]])
     calls = pd.concat([found["tap_printed"], found["tap_readings"]])
+    coarse = pick(found["ais_bounds"], estimator="ais", n_temperatures=10_000)
     energy = pick(found["sams_claims"], n_chains=20, n_sweeps=7000).assign(n=20)
     return Stored(
         ais=of_ais(found["ais_report"], found["ais_printed"]),
-        coarse=pick(found["ais_bounds"], estimator="ais", n_temperatures=10_000),
+        coarse=coarse.assign(base=coarse["base"].fillna(coarse["rbm_a"])),
         rts=of_rts(pick(every, rbm_a="counts + 5")),
         single=pick(loops, n_temperatures=99),
         sweeps=found["rts_loop_sweeps"],

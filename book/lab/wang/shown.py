@@ -147,9 +147,7 @@ def figure_4(runs: Stored) -> None:
     """Changes of log Z between successive updates in one call of TAP3."""
 
     def draw(ax, model):
-        where = programs.FIRST | {"model": model, "order": 3, "seed": 2014}
-        steps = pick(runs.tap, **where).query("n_updates < 1000").sort_values("n_updates")
-        x = np.maximum(np.abs(np.diff(steps["final"]))[:60], 1e-12)
+        x = np.maximum(programs.changes(runs.tap, model)[:60], 1e-12)
         ax.semilogy(np.arange(2, len(x) + 2), x, color=plots.METHOD_COLOURS["TAP3"])
         for tolerance in (0.001, 0.1, 2.0):
             ax.axhline(tolerance, color=plots.GREY, ls=":", lw=1)
