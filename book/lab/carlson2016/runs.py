@@ -22,6 +22,7 @@ READINGS = {  # the variables that beta is conditioned on, and the sweeps left o
 }
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v and h
 PILOT_GIVEN_V = "v, a pilot"
+SPACED_AIS = "AIS spaced as by Salakhutdinov & Murray"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # fewer runs are not judged
 in_interval = partial(measured.factor, alpha=measured.FEW)
@@ -36,6 +37,7 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     """
     frame = pd.concat(stored(names, scheduler), ignore_index=True)
     frame["method"] = frame["estimator"].map(METHODS)
+    frame.loc[frame["schedule"] == "sm08", "method"] = SPACED_AIS
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
     known = {model: reference.log_z for model, reference in load_reference().items()}
     frame["error"] = frame["log_z"] - frame["model"].map(known)
