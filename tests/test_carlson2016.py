@@ -164,7 +164,8 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "After 4,000 pilot steps that are not counted, the RMSE divided by that of RTS at equal sweeps is 5.00"
+        "After 4,000 pilot steps that are not counted, the RMSE divided by that of RTS at equal "
+        "sweeps is 5.00"
     )
     ratio = ms.rmse(5 * NOISE) / ms.rmse(far)
     assert both.words.endswith(f"1 are contradicted ({ratio:.3g} for AIS) and 7 are open.")

@@ -20,10 +20,9 @@ from ..measured import FEW, Measured
 from ..page import pick
 from ..stored import kept_verdict, kept_verdicts
 from ..tables import listed, span
-from ..verdicts import CONTRADICTED, OPEN, OUTCOMES, Verdict, by_case, depends, effect_in_words, together
+from ..verdicts import CONTRADICTED, OUTCOMES, Verdict, by_case, depends, effect_in_words, together
 from . import runs
-from .runs import FEWEST, LENGTHS, PILOT, PILOT_GIVEN_V, PUBLIC, READINGS, SOUND_ESS, SPACED_AIS
-from .runs import growth, ratio_of, ratios
+from .runs import FEWEST, LENGTHS, PILOT, PUBLIC, READINGS, SOUND_ESS, growth, ratio_of, ratios
 from .small import GROUP
 
 RISES = {"direction": +1}
@@ -32,7 +31,7 @@ QUARTER = {"margin": 1.25, "reason": "about 50% more samples reduce an error by 
 HALF = {"margin": 1.5, "reason": "small beside the growth of TS in the same figure"}
 A_NAT = 1.0  # the largest difference from AIS that counts as agreement
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
-SPACED = f"a pilot, {SPACED_AIS}"
+SPACED = f"a pilot, and {runs.SPACED_AIS}"
 HUNDRED = ("h100", "spectral_100")  # in place of the paper's model
 RIVALS = dict.fromkeys((PUBLIC, *HUNDRED), ("AIS", "RAISE"))
 
@@ -113,7 +112,7 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     )
     public = [of[PUBLIC] for of in cases.values()]
     far = [v.effect for v in public if v.outcome == CONTRADICTED]
-    n_open = sum(v.outcome == OPEN for v in public)
+    n_open = [v.outcome for v in public].count("open")
     return depends(f"{START}, and on the model", cases).said(
         f"On h10, max |r − ĉ| after eight rounds is {best} if β is given v and 10 sweeps are left "
         f"out, but {worst} if β is given v and h and all sweeps are used.",
@@ -152,16 +151,12 @@ def fresh_beta(ways: pd.DataFrame) -> Verdict:
         both = each(effect, name, {"β kept": ratio, "new x": new[begun, model]}, **RISES)
         every[begun, model] = both
         cases.setdefault(begun, {})[model] = together(both)
-    best = (
-        effect_in_words(v)
-        for model in ("h10", "pcd_10")
-        for v in every["v, 10 left out", model].values()
-    )
+    best = [v for m in ("h10", "pcd_10") for v in every["v, 10 left out", m].values()]
     worst = within([both["β kept"] for key, both in every.items() if "all" in key[0]])
     return depends("which sweeps of a round are used, and on the model", cases).said(
         "If β is given v and 10 sweeps are left out, keeping β gives {} times the RMSE of the "
         "paper's rounds on h10, and a new x gives {} times. On pcd_10, the factors are {} and "
-        "{}.".format(*best),
+        "{}.".format(*map(effect_in_words, best)),
         f"With all sweeps, keeping β gives {worst} times.",
     )
 
@@ -228,7 +223,7 @@ def _by_seed(frame, model: str, method: str, steps: int, reading: str = "") -> p
     if reading == COUNTED:
         steps, reading = steps + PILOT_SWEEPS * (method != "RTS"), PILOT
     if reading == SPACED:
-        method, reading = SPACED_AIS if method == "AIS" else method, PILOT
+        method, reading = runs.SPACED_AIS if method == "AIS" else method, PILOT
     more = {"RTS": {"begun": reading}, "RAISE": {"n_images": 100}}.get(method, {})
     return runs.by_seed(frame, model=model, method=method, steps=steps, **more)
 
@@ -317,15 +312,12 @@ def of_start(name: str, frame, models, parts) -> Verdict:
             return every[shown]
         return together(every, "" if reading == PILOT else every[shown].ours)
 
-    more = {PILOT_GIVEN_V: "β is given v alone", SPACED: SPACED_AIS.replace("AIS", "AIS is")}
+    more = {runs.PILOT_GIVEN_V: "β is given v alone", SPACED: runs.SPACED_AIS}
     more |= {COUNTED: "the pilot counts"} if PUBLIC in models else {}
     label = {m: m if len(models) > 1 else "" for m in models}
     cases = {x: {label[m]: of(m, x) for m in models} for x in (*READINGS, PILOT, *more)}
     said = [by_case(found[PILOT, m]) + (f" on {m}" if label[m] else "") for m in models]
-    others: dict[str, list[str]] = {}
-    for x, words in more.items():
-        others.setdefault(together(cases[x]).outcome, []).append(f"if {words}")
-    words = listed(f"{outcome} {listed(of)}" for outcome, of in others.items())
+    others = [f"{together(cases[x]).outcome} if {setting}" for x, setting in more.items()]
     rounds = [v.outcome for x in READINGS for v in cases[x].values()]
     counts = {x: f"{rounds.count(x)} are {x}" for x in OUTCOMES if x in rounds}
     far = [
@@ -336,19 +328,20 @@ def of_start(name: str, frame, models, parts) -> Verdict:
     if far:
         numbers = f"{span([v.effect for v in far])} {far[0].unit}".strip()
         counts[CONTRADICTED] += f" ({numbers} for AIS)"
-    words = f"The claim is {words}. Of {len(rounds)} cases with the paper's ten rounds, "
-    words += f"{listed(counts.values())}."
-    ours = f"After {PILOT_SWEEPS:,} pilot steps that are not counted, the {shown} is {listed(said)}."
-    ours += "" if PUBLIC in models else " The paper's model is not public."
-    return depends("the start of RTS", cases).said(ours, words, ", ".join(models))
+    return depends("the start of RTS", cases).said(
+        f"After {PILOT_SWEEPS:,} pilot steps that are not counted, the {shown} is {listed(said)}."
+        + " The paper's model is not public." * (PUBLIC not in models),
+        f"The claim is {listed(others)}. Of {len(rounds)} cases with the paper's ten rounds, "
+        f"{listed(counts.values())}.",
+        ", ".join(models),
+    )
 
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     """A verdict on each of `PARTS` with 500 hidden units, and one on all with 100."""
     bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [x]) for x in PARTS)
-    late = less_biased(bias.name, frame, PUBLIC, PILOT, LENGTHS[2:])["AIS"]
-    late = f"From {LENGTHS[2]:,} sweeps on, it is {effect_in_words(late)} for AIS."
-    bias = bias.said(words=f"{late} {bias.words}")
+    late = effect_in_words(less_biased(bias.name, frame, PUBLIC, PILOT, LENGTHS[2:])["AIS"])
+    bias = bias.said(words=f"From {LENGTHS[2]:,} sweeps on, it is {late} for AIS. {bias.words}")
     return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS])]
 
 
@@ -369,17 +362,14 @@ def more_temperatures(repeats: list[pd.DataFrame], states: pd.DataFrame) -> list
     chains = ms.ratio(*(scaled[states["n_temperatures"] == k - 1] for k in (3001, 100)))
     ways = each(effect, name, {"resampled states": more, "chains": chains}, **RISES)
     drawn, run = map(effect_in_words, ways.values())
-    said = "On resampled states, the RMSE of RTS with 3,001 temperatures is {} times that with 100"
-    flat = together({PUBLIC: flat}).said(
-        said.format(effect_in_words(flat)) + ", by a line fitted through all K from 100."
-    )
-    more = depends("the measure", ways).said(
-        said.format(drawn) + ".",
-        f"From chains with equally many sweeps, its standard error is {run} times as large ("
-        f"{len(states) // states['n_temperatures'].nunique()} runs each).",
-        PUBLIC,
-    )
-    return [flat, more.priced("fifty more runs with each number of temperatures (1.6 h)")]
+    said = "On resampled states, the RMSE of RTS at 3,001 temperatures is {} times that at 100{}."
+    fitted = ", by a line fitted through all K from 100"
+    chains = f"From chains with equally many sweeps, its standard error is {run} times as large."
+    more = depends("the measure", ways).said(said.format(drawn, ""), chains, PUBLIC)
+    return [
+        together({PUBLIC: flat}).said(said.format(effect_in_words(flat), fitted)),
+        more.priced("fifty more runs with each number of temperatures (1.6 h)"),
+    ]
 
 
 def few_temperatures(small_errors, curves) -> Verdict:

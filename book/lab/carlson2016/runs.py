@@ -22,7 +22,7 @@ READINGS = {  # the variables that beta is conditioned on, and the sweeps left o
 }
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v and h
 PILOT_GIVEN_V = "v, a pilot"
-SPACED_AIS = "AIS spaced as by Salakhutdinov & Murray"
+SPACED_AIS = "AIS is spaced as by Salakhutdinov & Murray"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # fewer runs are not judged
 in_interval = partial(measured.factor, alpha=measured.FEW)
