@@ -171,6 +171,14 @@ def test_the_start_decides_where_readings_disagree():
     assert both.words.endswith(f"1 are contradicted ({ratio:.3g} for AIS) and 7 are open.")
 
 
+def test_ais_with_another_spacing_is_a_reading():
+    frame = frame_of(RTS_1000=NOISE, AIS_10000=5 * NOISE)
+    other = frame_of(AIS_10000=2 * NOISE).assign(method=runs.SPACED_AIS)
+    where = "carlson-fig3-500-tenfold", pd.concat([frame, other]), runs.PUBLIC
+    found = [judged.needs_tenfold(*where, x)["AIS"].effect for x in (runs.PILOT, judged.SPACED)]
+    assert found == pytest.approx([5, 2])
+
+
 def test_a_ratio_over_lengths_counts_each_seed_once():
     rng = np.random.default_rng(3)
     a, b = 2 * rng.normal(size=(30, 1)), rng.normal(size=(40, 1))

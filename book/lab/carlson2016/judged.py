@@ -258,7 +258,8 @@ def less_biased(name, frame, model, reading, lengths=LENGTHS) -> dict[str, Verdi
 def needs_tenfold(name, frame, model, reading) -> dict[str, Verdict]:
     """RMSE of AIS with ten times the sweeps, divided by that of RTS with 1,000 sweeps."""
     sweeps = 10 * (1000 + PILOT_SWEEPS * (reading == COUNTED))
-    ais, rts = _errors(frame, model, "AIS", sweeps), _errors(frame, model, "RTS", 1000, reading)
+    ais = _errors(frame, model, "AIS", sweeps, reading if reading == SPACED else "")
+    rts = _errors(frame, model, "RTS", 1000, reading)
     return {"AIS": effect(name, ms.rmse_ratio(ais, of=rts, paired=False), **RISES)}
 
 
