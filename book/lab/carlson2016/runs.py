@@ -37,16 +37,16 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     """
     frame = pd.concat(stored(names, scheduler), ignore_index=True)
     frame["method"] = frame["estimator"].map(METHODS)
-    frame.loc[frame["schedule"] == "sm08", "method"] = SPACED_AIS
     frame["steps"] = frame["n_sweeps"].fillna(frame["n_temperatures"])
     known = {model: reference.log_z for model, reference in load_reference().items()}
     frame["error"] = frame["log_z"] - frame["model"].map(known)
     frame["n_images"] = frame.get("n_images", np.nan)
-    how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
+    how = frame.reindex(columns=["conditional", "round_burn_in", "starting", "schedule"])
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
     frame["begun"] = [words.get(k, "") for k in zip(given, left_out.astype(int), strict=True)]
     frame.loc[how["starting"] == "pilot", "begun"] = PILOT
+    frame.loc[how["schedule"] == "sm08", "method"] = SPACED_AIS
     frame.loc[frame["estimator"] == "rts_given_v", "begun"] = PILOT_GIVEN_V
     return frame
 
