@@ -365,7 +365,8 @@ def more_temperatures(repeats: list[pd.DataFrame], states: pd.DataFrame) -> list
     drawn, run = map(effect_in_words, ways.values())
     said = "On resampled states, the RMSE of RTS at 3,001 temperatures is {} times that at 100{}."
     fitted = ", by a line fitted through all K from 100"
-    chains = f"From chains with equally many sweeps, its standard error is {run} times as large."
+    chains = f"From chains with equally many sweeps, its standard error is {run} times as large. "
+    chains += "The 3,001 temperatures stand for a continuous β."
     more = depends("the measure", ways).said(said.format(drawn, ""), chains, PUBLIC)
     return [
         together({PUBLIC: flat}).said(said.format(effect_in_words(flat), fitted)),
