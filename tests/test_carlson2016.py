@@ -165,10 +165,19 @@ def test_the_start_decides_where_readings_disagree():
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(
-        "After a pilot that is not counted, the RMSE divided by that of RTS at equal sweeps is 5.00"
+        "After 4,000 pilot steps that are not counted, the RMSE divided by that of RTS at equal "
+        "sweeps is 5.00"
     )
     ratio = ms.rmse(5 * NOISE) / ms.rmse(far)
     assert both.words.endswith(f"1 are contradicted ({ratio:.3g} for AIS) and 7 are open.")
+
+
+def test_ais_with_another_spacing_is_a_reading():
+    frame = frame_of(RTS_1000=NOISE, AIS_10000=5 * NOISE)
+    other = frame_of(AIS_10000=2 * NOISE).assign(method=runs.SPACED_AIS)
+    where = "carlson-fig3-500-tenfold", pd.concat([frame, other]), runs.PUBLIC
+    found = [judged.needs_tenfold(*where, x)["AIS"].effect for x in (runs.PILOT, judged.SPACED)]
+    assert found == pytest.approx([5, 2])
 
 
 def test_a_ratio_over_lengths_counts_each_seed_once():
@@ -223,17 +232,23 @@ def test_an_error_that_grows_with_temperatures_is_seen():
     def curve(rts):
         return pd.DataFrame({"rts": rts}, index=k)
 
+    def chains(errors):
+        rows = {"n_temperatures": [99, 3000], "n_sweeps": [100, 400]}
+        return pd.DataFrame(rows | {"std_error": np.array(errors)[[2, 4]] / [10, 20]})
+
     assert runs.growth(curve(rises), 100) == pytest.approx(30.01**0.5)
     for rts, spread, outcomes in (
         (level, 0.02, (REPRODUCED, OPEN)), (rises, 0.02, (CONTRADICTED, REPRODUCED)),
         (level, 0.5, (OPEN, OPEN)), (1 / rises, 0.02, (CONTRADICTED, CONTRADICTED)),
     ):  # fmt: skip
         noise = np.exp(spread * np.array([-1, 1, -1, 1, 0]))[:, None] ** [1, -1, 1, -1, -1]
-        found = judged.more_temperatures([curve(rts * factor) for factor in noise])
+        errors = [rts * factor for factor in noise]
+        found = judged.more_temperatures([*map(curve, errors)], pd.concat(map(chains, errors)))
         assert tuple(v.outcome for v in found) == outcomes
-        assert (runs.growth(curve(rts), 100) > 1) == found[0].ours.startswith(
-            "The RMSE of RTS with 3,001 temperatures is 5."
-        )
+        level_chains = pd.concat(chains(factor) for factor in noise)
+        found = judged.more_temperatures([*map(curve, errors)], level_chains)
+        assert found[1].outcome == OPEN
+        assert (runs.growth(curve(rts), 100) > 1) == ("3,001 temperatures is 5." in found[0].ours)
 
 
 def test_the_reference_variance_is_judged_on_three_models(monkeypatch):

@@ -31,6 +31,7 @@ QUARTER = {"margin": 1.25, "reason": "about 50% more samples reduce an error by 
 HALF = {"margin": 1.5, "reason": "small beside the growth of TS in the same figure"}
 A_NAT = 1.0  # the largest difference from AIS that counts as agreement
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
+SPACED = f"a pilot, and {runs.SPACED_AIS}"
 HUNDRED = ("h100", "spectral_100")  # in place of the paper's model
 RIVALS = dict.fromkeys((PUBLIC, *HUNDRED), ("AIS", "RAISE"))
 
@@ -109,11 +110,14 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     best, worst = (
         effect_in_words(cases[x]["h10"]) for x in ("v, 10 left out", "v and h, all sweeps")
     )
+    public = [of[PUBLIC] for of in cases.values()]
+    far = [v.effect for v in public if v.outcome == CONTRADICTED]
+    n_open = [v.outcome for v in public].count("open")
     return depends(f"{START}, and on the model", cases).said(
         f"On h10, max |r − ĉ| after eight rounds is {best} if β is given v and 10 sweeps are left "
         f"out, but {worst} if β is given v and h and all sweeps are used.",
-        "After ten rounds on the paper's model with 500 units, RTS is off by "
-        f"{span([of[PUBLIC].effect for of in cases.values()])} nats.",
+        "With the paper's 500 units, the mean error of RTS after ten rounds exceeds ten nats in "
+        f"{len(far)} of {len(public)} readings ({span(far)} nats), and {n_open} are open.",
     )
 
 
@@ -147,30 +151,31 @@ def fresh_beta(ways: pd.DataFrame) -> Verdict:
         both = each(effect, name, {"β kept": ratio, "new x": new[begun, model]}, **RISES)
         every[begun, model] = both
         cases.setdefault(begun, {})[model] = together(both)
-    best = (effect_in_words(v) for v in every["v, 10 left out", "h10"].values())
+    best = [v for m in ("h10", "pcd_10") for v in every["v, 10 left out", m].values()]
     worst = within([both["β kept"] for key, both in every.items() if "all" in key[0]])
     return depends("which sweeps of a round are used, and on the model", cases).said(
         "If β is given v and 10 sweeps are left out, keeping β gives {} times the RMSE of the "
-        "paper's rounds on h10, and a new x gives {} times.".format(*best),
-        f"If all sweeps are used, keeping β gives {worst} times.",
+        "paper's rounds on h10, and a new x gives {} times. On pcd_10, the factors are {} and "
+        "{}.".format(*map(effect_in_words, best)),
+        f"With all sweeps, keeping β gives {worst} times.",
     )
 
 
 # Figures 2 and 3 -------------------------------------------------------------------------------
 
 
-def figure_2(errors: dict[str, np.ndarray], fine: dict[str, Verdict]) -> Verdict:
-    """``errors`` are on the same states; ``fine`` has verdicts with 3,001 temperatures."""
-    over = {k: ms.rmse_ratio(e, of=errors["RTS"]) for k, e in errors.items() if k != "RTS"}
-    few = each(equivalence, "carlson-fig2-alike", over, **QUARTER)
-    riemann = [of["TI Riemann"] for of in (few, fine)]
-    cases = {"K = 41": few, "K = 3,001": {"TI Riemann": riemann[1]._replace(note="")}}
+def figure_2(errors: dict[str, np.ndarray], fine: dict[str, np.ndarray]) -> Verdict:
+    """Errors of each estimator on the same states, with 41 and with 601 temperatures."""
+    cases = {}
+    for case, of in (("K = 41", errors), ("K = 601", fine)):
+        over = {k: ms.rmse_ratio(e, of=of["RTS"]) for k, e in of.items() if k != "RTS"}
+        cases[case] = each(equivalence, "carlson-fig2-alike", over, **QUARTER)
+    few, many = cases.values()
     others = within([v for k, v in few.items() if k != "TI Riemann"])
     return depends("the number of temperatures", cases).said(
-        f"With K = 41, the RMSE of the Riemann sum is {effect_in_words(riemann[0])} times that of "
-        f"RTS, and those of the others are {others} times.",
-        f"With K = 3,001, the factor of the Riemann sum is {effect_in_words(riemann[1])} (with the "
-        "means of TI-RB).",
+        f"With K = 41, the RMSE of the Riemann sum is {effect_in_words(few['TI Riemann'])} times "
+        f"that of RTS, and those of the others are {others} times.",
+        f"With K = 601, all factors are {within(many.values())}; MBAR was not run.",
     )
 
 
@@ -217,6 +222,8 @@ def _by_seed(frame, model: str, method: str, steps: int, reading: str = "") -> p
     """
     if reading == COUNTED:
         steps, reading = steps + PILOT_SWEEPS * (method != "RTS"), PILOT
+    if reading == SPACED:
+        method, reading = runs.SPACED_AIS if method == "AIS" else method, PILOT
     more = {"RTS": {"begun": reading}, "RAISE": {"n_images": 100}}.get(method, {})
     return runs.by_seed(frame, model=model, method=method, steps=steps, **more)
 
@@ -239,11 +246,11 @@ def size_of_bias(errors: np.ndarray) -> Measured:
     return ms.measured(np.abs(mean).mean(), math.sqrt(variance), n.min() - 1)
 
 
-def less_biased(name, frame, model, reading) -> dict[str, Verdict]:
-    """Absolute bias of RTS minus that of each other method, averaged over all lengths."""
+def less_biased(name, frame, model, reading, lengths=LENGTHS) -> dict[str, Verdict]:
+    """Absolute bias of RTS minus that of each other method, averaged over the lengths."""
     less = {}
     for other in RIVALS[model]:
-        sides = _columns(frame, model, other, reading, LENGTHS)
+        sides = _columns(frame, model, other, reading, lengths)
         less[other] = ms.difference(*map(size_of_bias, sides))
     return each(effect, name, less, direction=-1, unit="nats")
 
@@ -251,7 +258,8 @@ def less_biased(name, frame, model, reading) -> dict[str, Verdict]:
 def needs_tenfold(name, frame, model, reading) -> dict[str, Verdict]:
     """RMSE of AIS with ten times the sweeps, divided by that of RTS with 1,000 sweeps."""
     sweeps = 10 * (1000 + PILOT_SWEEPS * (reading == COUNTED))
-    ais, rts = _errors(frame, model, "AIS", sweeps), _errors(frame, model, "RTS", 1000, reading)
+    ais = _errors(frame, model, "AIS", sweeps, reading if reading == SPACED else "")
+    rts = _errors(frame, model, "RTS", 1000, reading)
     return {"AIS": effect(name, ms.rmse_ratio(ais, of=rts, paired=False), **RISES)}
 
 
@@ -305,16 +313,12 @@ def of_start(name: str, frame, models, parts) -> Verdict:
             return every[shown]
         return together(every, "" if reading == PILOT else every[shown].ours)
 
-    more = [runs.PILOT_GIVEN_V, COUNTED] if PUBLIC in models else []
+    more = {runs.PILOT_GIVEN_V: "β is given v alone", SPACED: runs.SPACED_AIS}
+    more |= {COUNTED: "the pilot counts"} if PUBLIC in models else {}
     label = {m: m if len(models) > 1 else "" for m in models}
     cases = {x: {label[m]: of(m, x) for m in models} for x in (*READINGS, PILOT, *more)}
     said = [by_case(found[PILOT, m]) + (f" on {m}" if label[m] else "") for m in models]
-    words = ""
-    if more:
-        given_v, counted = (cases[x][""].outcome for x in more)
-        words = (
-            f"If β is given v alone, the claim is {given_v}. If the pilot counts, it is {counted}. "
-        )
+    others = [f"{together(cases[x]).outcome} if {setting}" for x, setting in more.items()]
     rounds = [v.outcome for x in READINGS for v in cases[x].values()]
     counts = {x: f"{rounds.count(x)} are {x}" for x in OUTCOMES if x in rounds}
     far = [
@@ -325,40 +329,48 @@ def of_start(name: str, frame, models, parts) -> Verdict:
     if far:
         numbers = f"{span([v.effect for v in far])} {far[0].unit}".strip()
         counts[CONTRADICTED] += f" ({numbers} for AIS)"
-    words += f"Of {len(rounds)} cases with the paper's ten rounds, {listed(counts.values())}."
-    ours = f"After a pilot that is not counted, the {shown} is {listed(said)}."
-    return depends("the start of RTS", cases).said(ours, words, ", ".join(models))
+    return depends("the start of RTS", cases).said(
+        f"After {PILOT_SWEEPS:,} pilot steps that are not counted, the {shown} is {listed(said)}."
+        + " The paper's model is not public." * (PUBLIC not in models),
+        f"The claim is {listed(others)}. Of {len(rounds)} cases with the paper's ten rounds, "
+        f"{listed(counts.values())}.",
+        ", ".join(models),
+    )
 
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     """A verdict on each of `PARTS` with 500 hidden units, and one on all with 100."""
     bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [x]) for x in PARTS)
-    each_length = [_columns(frame, PUBLIC, "AIS", PILOT, [k]) for k in LENGTHS]
-    less = [ms.difference(*map(size_of_bias, sides)).value for sides in each_length]
-    numbers = listed(f"{x:.2f}".replace("-", "−") for x in less)
-    lengths = listed(f"{k:,}" for k in LENGTHS)
-    bias = bias.said(words=f"For AIS at {lengths} sweeps, it is {numbers}. {bias.words}")
+    late = effect_in_words(less_biased(bias.name, frame, PUBLIC, PILOT, LENGTHS[2:])["AIS"])
+    bias = bias.said(words=f"From {LENGTHS[2]:,} sweeps on, it is {late} for AIS. {bias.words}")
     return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS])]
 
 
 # Figure 4 --------------------------------------------------------------------------------------
 
 
-def more_temperatures(repeats: list[pd.DataFrame]) -> list[Verdict]:
+def more_temperatures(repeats: list[pd.DataFrame], states: pd.DataFrame) -> list[Verdict]:
     """3,001 temperatures, which stand for continuous ones, against 100 on the paper's model.
 
     Each of the ``repeats`` has the RMSE by number of temperatures, from one run for each number.
+    ``states`` has equally many runs with each, whose standard errors we scale to equal sweeps.
     """
+    name, scaled = "carlson-continuous-beta", states["std_error"] * states["n_sweeps"] ** 0.5
     grown = np.array([growth(curve, 100) for curve in repeats])
     flat = ms.ratio(grown, np.ones_like(grown), paired=True)
     more = ms.ratio(*([c.loc[k, "rts"] for c in repeats] for k in (3001, 100)), paired=True)
     flat = equivalence("carlson-fig4-flat", flat, **HALF)
-    more = effect("carlson-continuous-beta", more, **RISES)
-    said = "The RMSE of RTS with 3,001 temperatures is {} times that with 100{}."
+    chains = ms.ratio(*(scaled[states["n_temperatures"] == k - 1] for k in (3001, 100)))
+    ways = each(effect, name, {"resampled states": more, "chains": chains}, **RISES)
+    drawn, run = map(effect_in_words, ways.values())
+    said = "On resampled states, the RMSE of RTS at 3,001 temperatures is {} times that at 100{}."
     fitted = ", by a line fitted through all K from 100"
+    chains = f"From chains with equally many sweeps, its standard error is {run} times as large. "
+    chains += "The 3,001 temperatures stand for a continuous β."
+    more = depends("the measure", ways).said(said.format(drawn, ""), chains, PUBLIC)
     return [
-        together({PUBLIC: v}).said(said.format(effect_in_words(v), how))
-        for v, how in ((flat, fitted), (more, ""))
+        together({PUBLIC: flat}).said(said.format(effect_in_words(flat), fitted)),
+        more.priced("fifty more runs with each number of temperatures (1.6 h)"),
     ]
 
 
@@ -385,13 +397,14 @@ def tirb(curves, n_states: int = 10_000) -> Verdict:
     name, k = "carlson-tirb", 3001
     over = each(effect, name, ratios(curves, ("ti", k), ("ti_rb", k)), "TI over TI-RB, {}", **RISES)
     empty = k * (1 - 1 / k) ** n_states
-    said, why = f"{empty:.0f} of {k:,} bins are empty on average", "TI has no value in them"
+    said, why = f"{empty:.0f} of {k:,} bins are expected to be empty", "TI has no value in them"
     unstable = statement(name, compare(empty, ">", 1), ours=said, reason=why)
-    grown = span([math.exp(x.value) for x in ratios(curves, ("ti", k), ("ti", 100)).values()])
+    pairs = (("ti", k), ("ti", 100)), (("ti", 100), ("ti_rb", 100))
+    grown, few = (span([math.exp(x.value) for x in ratios(curves, *p).values()]) for p in pairs)
     return together({"bins": unstable} | over).said(
         f"With {n_states:,} states, {said}, and {why}.",
-        f"With such bins interpolated, the RMSE of TI is {within(over.values())} times that of "
-        f"TI-RB, and {grown} times its RMSE with 100 temperatures.",
+        f"With such bins interpolated, the RMSE of TI is {grown} times that with 100 temperatures, "
+        f"and {within(over.values())} times that of TI-RB ({few} times with 100).",
     )
 
 

@@ -22,6 +22,7 @@ READINGS = {  # the variables that beta is conditioned on, and the sweeps left o
 }
 PILOT = "a pilot"  # section 2.4: "or a better estimate, if known"; beta given v and h
 PILOT_GIVEN_V = "v, a pilot"
+SPACED_AIS = "AIS is spaced as by Salakhutdinov & Murray"
 LENGTHS = (100, 300, 1000, 3000, 10_000)  # sweeps of a chain
 FEWEST = 5  # fewer runs are not judged
 in_interval = partial(measured.factor, alpha=measured.FEW)
@@ -40,11 +41,12 @@ def gathered(names: str, scheduler: str = "") -> pd.DataFrame:
     known = {model: reference.log_z for model, reference in load_reference().items()}
     frame["error"] = frame["log_z"] - frame["model"].map(known)
     frame["n_images"] = frame.get("n_images", np.nan)
-    how = frame.reindex(columns=["conditional", "round_burn_in", "starting"])
+    how = frame.reindex(columns=["conditional", "round_burn_in", "starting", "schedule"])
     given, left_out = how["conditional"].fillna("joint"), how["round_burn_in"].fillna(0)
     words = {reading: name for name, reading in READINGS.items()}
     frame["begun"] = [words.get(k, "") for k in zip(given, left_out.astype(int), strict=True)]
     frame.loc[how["starting"] == "pilot", "begun"] = PILOT
+    frame.loc[how["schedule"] == "sm08", "method"] = SPACED_AIS
     frame.loc[frame["estimator"] == "rts_given_v", "begun"] = PILOT_GIVEN_V
     return frame
 
