@@ -341,7 +341,7 @@ def errors_fall(runs, reference) -> Verdict:
         ours.append(f"{factor(large.pop('PCD(500)'))} {FROM[base]}")
         others += [x.value for x in large.values()]
     few, many = (" and ".join(said) for said in falls.values())
-    return depends("the base, the model and what *large* is compared with", cases).said(
+    return depends("the base, the model and the model with 20 units for comparison", cases).said(
         "With K = 1,000, the distance of the lower bound from log Z on PCD(500), divided by the "
         f"largest with 20 units, is {' and '.join(ours)}. On CD1(500) and CD25(500), it is at most "
         f"{math.exp(max(others, default=math.nan)):.2f}.",
@@ -439,5 +439,5 @@ def smaller_drop(looks) -> Verdict:
     return verdict.said(
         "From K = 1,000 to 10,000, the variance of log w after a twentieth of the steps falls "
         f"by a factor of at least {least}, over {len(every)} choices of the base and the "
-        "learning rate. With neither K, our models have a steep drop."
+        "learning rate. Our models have no steep drop with either K."
     )
