@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import chdtri, ndtri, stdtrit
 
 from rbmlib.checks import number, one_of
 from rbmlib.results import summarise_log_weights
@@ -46,6 +46,18 @@ class Measured(NamedTuple):
             return math.inf if math.isfinite(self.freedom) else 0.0
         seen = quantile(1 - alpha / 2, self.freedom) + quantile(POWER, self.freedom)
         return seen * self.std_error
+
+
+class _MeanSquare(Measured):
+    def interval(self, alpha: float = ALPHA) -> tuple[float, float]:
+        low, high = np.log(self.freedom / chdtri(self.freedom, (alpha / 2, 1 - alpha / 2)))
+        return self.value + low, self.value + high
+
+
+def mean_square(values, freedom: float) -> Measured:
+    """Squares of normal values, added and divided by ``freedom``; their interval is chi-squared."""
+    mean = float(np.square(values).sum()) / freedom
+    return _MeanSquare(math.log(mean), math.sqrt(2 / freedom), freedom, len(values), "log")
 
 
 def quantile(p: float, freedom: float) -> float:

@@ -235,9 +235,8 @@ def printed_spread() -> Measured:
     weight = error**-2.0
     sums = pd.DataFrame({"w": weight, "wz": weight * rows["logz_hat"]}).groupby(rows["model"]).sum()
     truth = rows["logz_exact"].fillna(rows["model"].map(sums["wz"] / sums["w"]))
-    squares = float((((rows["logz_hat"] - truth) / error) ** 2).sum())
     free = len(rows) - rows.loc[rows["logz_exact"].isna(), "model"].nunique()
-    return ms.measured(squares / free, math.sqrt(2 / free), free, "log")
+    return ms.mean_square((rows["logz_hat"] - truth) / error, free)
 
 
 def largest_steps(runs) -> pd.DataFrame:
