@@ -113,11 +113,11 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     public = [of[PUBLIC] for of in cases.values()]
     far = [v.effect for v in public if v.outcome == CONTRADICTED]
     n_open = [v.outcome for v in public].count("open")
-    return depends(f"{START}, and on the model", cases).said(
+    return depends(f"{START}; open with 500 units", cases).said(
         f"On h10, max |r − ĉ| after eight rounds is {best} if β is given v and 10 sweeps are left "
         f"out, but {worst} if β is given v and h and all sweeps are used.",
-        "With the paper's 500 units, the mean error of RTS after ten rounds exceeds ten nats in "
-        f"{len(far)} of {len(public)} readings ({span(far)} nats), and {n_open} are open.",
+        "With the paper's 500 units, the mean absolute error of RTS after ten rounds exceeds ten "
+        f"nats in {len(far)} of {len(public)} readings ({span(far)}), and {n_open} are open.",
     )
 
 

@@ -115,16 +115,16 @@ def explores(far: dict[str, dict]) -> Verdict:
     for s in norms:
         runs = (quadrature.from_starts(s, c, x, points=True) for x in sweeps)
         cd, mix = (np.array([share @ mass, away @ mass]) for share, away, mass in runs)
-        more, ratio = 100 * (mix - cd)[0], ms.measured((cd / mix)[1], 0.0, scale="log")
+        more, ratio = 100 * (mix / cd - 1)[0], ms.measured((cd / mix)[1], 0.0, scale="log")
         changed[f"toy, s = {s:g}"] = judge.effect(claim, ms.exactly(more), direction=+1)
         toys[f"toy, s = {s:g}"] = judge.effect(claim, ratio, direction=+1)
     trained = _on_trained(claim, far, "mix", "cd")
     every = ([v.effect for v in x.values() if np.isfinite(v.effect)] for x in (toys, trained))
     on_toys, on_trained = map(span, every)
-    cases = {"percentage points that change region": changed, "distance": toys | trained}
+    cases = {"% more chains that change region": changed, "distance": toys | trained}
     return depends("the measure of exploring", cases).said(
-        f"From data, Mix moves {span([v.effect for v in changed.values()], '{:.2f}'.format)} "
-        "percentage points more chains than CD into the other region of a toy model.",
+        f"From data, Mix moves {span([v.effect for v in changed.values()], '{:.1f}%'.format)} "
+        "more chains than CD into the other region of a toy model.",
         "But chains of Mix end farther from the model: after CD, the distance is "
         f"{on_toys} times that after Mix on toy models, and {on_trained} times on trained models.",
     )
