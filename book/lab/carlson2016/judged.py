@@ -363,13 +363,17 @@ def more_temperatures(repeats: list[pd.DataFrame], states: pd.DataFrame) -> list
     chains = ms.ratio(*(scaled[states["n_temperatures"] == k - 1] for k in (3001, 100)))
     ways = each(effect, name, {"resampled states": more, "chains": chains}, **RISES)
     drawn, run = map(effect_in_words, ways.values())
-    said = "On resampled states, the RMSE of RTS at 3,001 temperatures is {} times that at 100{}."
-    fitted = ", by a line fitted through all K from 100"
+    said = "On {}, the RMSE of RTS at 3,001 temperatures is {} times that at 100{}."
+    fitted = ", the paper's K (by a line through larger K)"
     chains = f"From chains with equally many sweeps, its standard error is {run} times as large. "
     chains += "The 3,001 temperatures stand for a continuous β."
-    more = depends("the measure", ways).said(said.format(drawn, ""), chains, PUBLIC)
+    more = depends("the measure", ways).said(
+        said.format("resampled states", drawn, ""), chains, PUBLIC
+    )
     return [
-        together({PUBLIC: flat}).said(said.format(effect_in_words(flat), fitted)),
+        together({PUBLIC: flat}).said(
+            said.format("the paper's model", effect_in_words(flat), fitted)
+        ),
         more.priced("fifty more runs with each number of temperatures (1.6 h)"),
     ]
 
@@ -554,9 +558,9 @@ def uniform_worse(rate: pd.DataFrame, uniform: pd.DataFrame, model: str, starts)
     longer = each(effect, name, longer, **RISES)
     quick = [n for of in starts.values() for n in of["base rate"]]
     return together(rivals | longer).said(
-        f"With the uniform base, the RMSE is {within(rivals.values())} times that with the base "
-        "rate.",
-        f"On pcd_10 (10 hidden units), the start settles (within 0.5/K) after {min(quick):.0f} to "
+        "With the uniform base, the RMSE (for RAISE, that of reverse AIS) is "
+        f"{within(rivals.values())} times that with the base rate.",
+        f"On pcd_10, the start settles (within 0.5/K) after {min(quick):.0f} to "
         f"{max(quick):.0f} rounds with the base rate. With the uniform base, it takes at least "
         f"{within(longer.values())} times as many.",
         f"{model}, trained by the recipe of the paper's model; pcd_10 for the start",

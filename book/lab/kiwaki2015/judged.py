@@ -341,7 +341,7 @@ def errors_fall(runs, reference) -> Verdict:
         ours.append(f"{factor(large.pop('PCD(500)'))} {FROM[base]}")
         others += [x.value for x in large.values()]
     few, many = (" and ".join(said) for said in falls.values())
-    return depends("the base, the model and the model with 20 units for comparison", cases).said(
+    return depends("the base and the model", cases).said(
         "With K = 1,000, the distance of the lower bound from log Z on PCD(500), divided by the "
         f"largest with 20 units, is {' and '.join(ours)}. On CD1(500) and CD25(500), it is at most "
         f"{math.exp(max(others, default=math.nan)):.2f}.",

@@ -78,7 +78,7 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
             "TAP3 variance": variances[1], "error of TAP3": f"{printed_error(model, 'TAP ('):+.2f}",
         })  # fmt: skip
         rows.append({
-            "model": "", "": f"ours, {len(three)} calls",
+            "model": "", "": f"ours, {len(two)} and {len(three)} calls",
             "TAP2": in_words(programs.mean_of_calls(two)),
             "TAP2 variance": number(programs.spread(two)),
             "TAP3": in_words(programs.mean_of_calls(three)),
