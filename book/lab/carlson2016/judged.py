@@ -193,10 +193,13 @@ def sandwich(frame: pd.DataFrame) -> Verdict:
 def truth_variance(frame: pd.DataFrame) -> Verdict:
     """Is 0.006 right within a factor of two, as the variance of RTS, AIS or their average?"""
     cases = {}
-    for model in (PUBLIC, *HUNDRED):
-        rts, ais = (_errors(frame, model, method, 10_000, PILOT) for method in ("RTS", "AIS"))
+    for model, way in [*product((PUBLIC, *HUNDRED), [PILOT]), (PUBLIC, SPACED)]:
+        rts = _errors(frame, model, "RTS", 10_000, PILOT)
+        ais = _errors(frame, model, "AIS", 10_000, way)
         n = min(len(rts), len(ais))
         of = {"RTS": rts[:n], "AIS": ais[:n], "average": (rts[:n] + ais[:n]) / 2}
+        if way == SPACED:
+            of = {f"{x} (spaced as by Salakhutdinov & Murray)": of[x] for x in ("AIS", "average")}
         for method, e in of.items():
             found = ms.measured(np.var(e, ddof=1), np.sqrt(2 / (n - 1)), n - 1, "log")
             limits = {"at_least": 0.006 / 2, "at_most": 0.006 * 2}
