@@ -497,9 +497,9 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
     how = {"at_most": A_NAT, "unit": "nats", "n_trainings": len(lost), "alpha": FEW, "least": 0}
     found = bound("carlson-early-stopping", lost, **how)
     return found.said(
-        "Stopping at the update that is best by tracking loses "
+        "Stopping where tracking, not AIS, finds the best update loses "
         f"{effect_in_words(found)} on average over {len(lost)} training runs.",
-        f"It loses more than one nat in {sum(x > A_NAT for x in lost)} of them. With 1,600 chains, "
+        f"We allow one nat, which {sum(x > A_NAT for x in lost)} runs exceed. With 1,600 chains, "
         "the validation likelihood did not begin to fall.",
         "dna, 500 units, 400 chains",
     ).priced("training runs longer than ours with the paper's 2,000 chains (6 h)")

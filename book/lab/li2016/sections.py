@@ -140,7 +140,7 @@ def stability() -> Verdict:
         "With the paper's numbers of particles and steps, the standard deviation is "
         f"{min(leaky):.5f} to {max(leaky):.5f} nats for AIS-Leaky and {min(energy):.5f} to "
         f"{max(energy):.5f} nats for AIS-Energy.",
-        "With equal numbers, the standard deviation of AIS-Energy is "
+        "With equal numbers and the published moves, the standard deviation of AIS-Energy is "
         f"{(units[1] / units[0]) ** 0.5:.2f} times that of AIS-Leaky.",
     )
 

@@ -411,7 +411,7 @@ def sams_local(runs: Stored) -> Verdict:
     every = [v.effect for b in RBM_A[:-1] for v in cases.get(b, {}).values()]
     said = "After 30,000 sweeps, the RMSE with local jumps is "
     said += f"{span(every, '{:.1f}'.format)} times that with global jumps in the {len(every)} "
-    said += f"cases in which either RMSE is below {programs.CLOSE:g} nats."
+    said += f"cases up to h100 with an RMSE below {programs.CLOSE:g} nats."
     later = by_case(cases.get("zero", {}), "{} times on {}")
     why = f"From zeros, it is {later} after 200,000 sweeps." if later else ""
     price = "4,000 more runs from zeros with each kind of jump, 0.7 hours"
