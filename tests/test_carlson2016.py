@@ -120,7 +120,6 @@ def test_three_routes_meet_only_with_expected_counts():
     sample = rl.simulated_tempering(*small.where, 40, 50, 1, n_blocks=1)
     with pytest.warns(rl.ConvergenceWarning):
         routes, derivative = sm.three_routes(small, sample)
-    assert np.ptp(list(routes.values())) < 1e-6
     assert derivative < 1e-12
     assert judged.same_estimator(routes, derivative).outcome == REPRODUCED
     assert judged.same_estimator(routes | {"x": 0.0}, derivative).outcome == CONTRADICTED
@@ -354,9 +353,7 @@ def test_tracking_is_judged_at_the_rate_of_the_paper():
     def of(many=0.5, **largest):
         found = {"1,600 chains, α = 0.2, step 3.5e-05": many}
         found |= {f"400 chains, α = 0.05, step {k[1:]}e-05": x for k, x in largest.items()}
-        return judged.tracks(
-            {k: {"largest difference": x, "RMS difference": 0.2} for k, x in found.items()}
-        )
+        return judged.tracks({k: {"largest difference": x} for k, x in found.items()})
 
     assert of(r4=2.0, r1=0.6).outcome == REPRODUCED
     assert of(r4=2.0, r1=1.6).outcome == CONTRADICTED
@@ -378,17 +375,13 @@ def test_the_bias_of_rts_is_that_over_all_lengths():
     assert found["AIS"].outcome != REPRODUCED
 
 
-KEPT = {
-    "carlson-eq15-eq16": REPRODUCED, "carlson-update-dominates": REPRODUCED,
-    "carlson-uniform-prior": REPRODUCED, "carlson-bias-subtraction": REPRODUCED,
-    "carlson-appendix-a": REPRODUCED, "carlson-tracking-cost": REPRODUCED,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("claim", KEPT)
+@pytest.mark.parametrize(
+    "claim", ["eq15-eq16", "update-dominates", "uniform-prior", "bias-subtraction", "appendix-a",
+              "tracking-cost"],
+)  # fmt: skip
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    found = judged.kept(claim)
-    assert found.outcome == KEPT[claim]
+    found = judged.kept(f"carlson-{claim}")
+    assert found.outcome == REPRODUCED
     assert found.parts[0][1] in found.ours
     assert not re.search(r"\[\d\]", found.ours)
 

@@ -40,6 +40,12 @@ def three(model="pcd_20", base="base rate", varopt=None, **common):
     ]
 
 
+def from_bases(steps, *varopt, **common):
+    """Runs of `three` with each number of steps; VAROPT0.009 has numbers of its own by base."""
+    return [row for base, own in zip(runs.BASES, varopt, strict=True) for k in steps
+            for row in three(base=base, varopt=own, n_temperatures=k, **common)]  # fmt: skip
+
+
 def table(*rows):
     return runs.with_pilots(runs.labelled(pd.DataFrame([*rows])))
 
@@ -148,14 +154,9 @@ def test_whether_j_dominates_depends_on_the_transitions():
 
 @pytest.mark.parametrize(("fall", "outcome"), [(10.0, REPRODUCED), (4.0, DEPENDS)])
 def test_whether_the_variance_falls_as_one_over_k(fall, outcome):
-    rows = [
-        run(model, variance=v, n_temperatures=k)
-        for model in runs.MODELS
-        for k, v in ((10_000, 1.0), (100_000, 1 / fall))
-    ]
-    stored = table(*(row | {"variance_low": row["variance"] * 0.97,
-                            "variance_high": row["variance"] * 1.03} for row in rows))  # fmt: skip
-    assert theory.inverse_k(scaled(), stored).outcome == outcome
+    where = product(runs.MODELS, ((10_000, 1.0), (100_000, 1 / fall)))
+    rows = (run(model, n_temperatures=k, variance=v) for model, (k, v) in where)
+    assert theory.inverse_k(scaled(), table(*rows)).outcome == outcome
 
 
 def test_curves_that_bend_away_from_the_solution_have_a_larger_j():
@@ -198,24 +199,18 @@ def test_exact_paths():
 # ---------------------------------------------------------------- schedules against each other
 
 
-def of_bounds(**by_base):
-    """Runs in which VAROPT0.009 lies so many nats below log Z from each base, the others one."""
-    rows = []
-    for base, low in by_base.items():
-        for k in judged.STEPS:
-            varopt = {"mean_log_z": 210 - low}
-            rows += three(base=base, varopt=varopt, n_temperatures=k, mean_log_z=209.0)
-    return table(*(row | {"mean_std_error": 0.01} for row in rows))
-
-
 @pytest.mark.parametrize(
     ("low", "outcome"),
     [((0.8, 0.8), OPEN), ((0.8, 1.0), DEPENDS), ((1.2, 1.2), CONTRADICTED),
      ((1.0, 1.0), CONTRADICTED)],
 )  # fmt: skip
 def test_the_smallest_errors_are_judged_from_each_base(low, outcome):
-    """Five of five settings do not show "most"; that nothing is gained is shown by all pooled."""
-    stored = of_bounds(**dict(zip(runs.BASES, low, strict=True)))
+    """VAROPT0.009 lies so many nats below log Z from each base, and the others lie one nat below.
+
+    Five of five settings do not show "most"; that nothing is gained is shown by all pooled.
+    """
+    own = ({"mean_log_z": 210 - x} for x in low)
+    stored = table(*from_bases(judged.STEPS, *own, mean_log_z=209.0, mean_std_error=0.01))
     if outcome == DEPENDS:  # more settings, so that most can be shown
         stored = pd.concat([stored.assign(model=m) for m in runs.TWENTY])
     assert judged.smaller_errors(stored).outcome == outcome
@@ -226,19 +221,14 @@ def test_the_smallest_errors_are_judged_from_each_base(low, outcome):
     [((800.0, 300.0), DEPENDS), ((800.0, 800.0), REPRODUCED), ((520.0, 520.0), OPEN)],
 )
 def test_the_greatest_ess(ess, outcome):
-    rows = [
-        row
-        for base, x in zip(runs.BASES, ess, strict=True)
-        for k in judged.STEPS[2:]
-        for row in three(base=base, varopt={"ess": x}, n_temperatures=k)
-    ]
+    rows = from_bases(judged.STEPS[2:], *({"ess": x} for x in ess))
     assert judged.larger_ess(table(*rows)).outcome == outcome
 
 
 def highest(*rows):
-    every = [r for m in runs.TWENTY for r in three(m, varopt={"ess": 800.0})]
-    return judged.highest_ess(table(*rows, *(r for r in every if r["model"] not in {
-        row["model"] for row in rows})))  # fmt: skip
+    others = set(runs.TWENTY) - {row["model"] for row in rows}
+    every = [*rows, *(r for m in others for r in three(m, varopt={"ess": 800.0}))]
+    return judged.highest_ess(table(*every))
 
 
 def test_the_highest_ess_of_a_table():
@@ -273,13 +263,11 @@ def test_an_uncapped_schedule_falls_where_one_model_shows_it():
 
 
 def fall(few, many, **rates):
-    rows = [
-        run("pcd_500", "varopt", 0.009, base, n_temperatures=k, mean_log_z=210 - low)
-        for base, starts in {"base rate": (few, many), **rates}.items()
-        for k, low in zip((1000, 100_000), starts, strict=False)
-    ]
-    rows += [run("pcd_20", "varopt", 0.009, b, n_temperatures=1000, mean_log_z=206.0)
-             for b in runs.BASES]  # fmt: skip
+    below = [("pcd_20", base, 1000, 4.0) for base in runs.BASES]
+    for base, starts in {"base rate": (few, many), **rates}.items():
+        below += [("pcd_500", base, k, x) for k, x in zip((1000, 100_000), starts, strict=False)]
+    rows = (run(m, "varopt", 0.009, base, n_temperatures=k, mean_log_z=210 - x)
+            for m, base, k, x in below)  # fmt: skip
     return judged.errors_fall(table(*rows))
 
 
@@ -296,51 +284,38 @@ def test_errors_with_500_units():
 
 
 def test_the_greatest_ess_and_smallest_error_are_means_over_seeds():
-    rows = [
-        row | {"seed": seed}
-        for base in runs.BASES
-        for k in (10_000, 30_000)
-        for seed, ess in ((1, 510.0), (2, 300.0))
-        for row in three("pcd_20", base, {"ess": ess, "log_z": 210 - ess / 1000},
-                         n_temperatures=k, ess=500.0, log_z=210.45)
-    ]  # fmt: skip
-    stored = table(*rows)
-    found = judged.larger_ess(stored)
-    assert "in 0 and 0 of 2 settings (over all K: 0 and 0 of 2)" in found.words
-    found = judged.smaller_errors(stored)
-    assert "the smallest RMSE in 2 and 2, and" in found.words
+    rows = []
+    for seed, ess in ((1, 510.0), (2, 300.0)):
+        own = {"ess": ess, "log_z": 210 - ess / 1000}
+        rows += from_bases((10_000, 30_000), own, own, seed=seed, ess=500.0, log_z=210.45)
+    stored, said = table(*rows), "in 0 and 0 of 2 settings (over all K: 0 and 0 of 2)"
+    assert said in judged.larger_ess(stored).words
+    assert "the smallest RMSE in 2 and 2, and" in judged.smaller_errors(stored).words
 
 
-def gains(*of_base_rate, own=None, again=()):
-    """Equal steps lie two nats below log Z; VAROPT0.009 by so many times less, by base."""
-    every = {"base rate": of_base_rate, "own biases": own or of_base_rate}
-    every = {base: (*factors, *again) for base, factors in every.items()}
-    models = "pcd_20", "pcd_500", "pcd_500, training 1"
-    rows = [
-        row
-        for base, factors in every.items()
-        for model, factor in zip(models, factors, strict=False)
-        for k in (1000, 10_000)
-        for row in three(model, base, {"mean_log_z": 210 - 2 / factor}, n_temperatures=k,
-                         mean_log_z=208.0)
-    ]  # fmt: skip
+def gains(*factors):
+    """Equal steps lie two nats below log Z, and VAROPT0.009 by so many times less, by model."""
+    rows, models = [], ("pcd_20", "pcd_500", "pcd_500, training 1")
+    for model, factor in zip(models, factors, strict=False):
+        own = {"mean_log_z": 210 - 2 / factor}
+        rows += from_bases((1000, 10_000), own, own, model=model, mean_log_z=208.0)
     return judged.gains_less(table(*rows))
 
 
 def test_gains_with_500_units():
     """The printed ESS make it depend on the model."""
 
-    def of_bounds(*few_and_many, **more):
-        return {part[2] for part in gains(*few_and_many, **more).parts if "base" in part[0]}
+    def of_bounds(*factors):
+        return {part[2] for part in gains(*factors).parts if "base" in part[0]}
 
     assert of_bounds(1.3, 1.1) == {REPRODUCED}
     assert of_bounds(1.1, 1.3) == {CONTRADICTED}
-    assert of_bounds(1.3, 1.1, again=(1.5,)) == {REPRODUCED, CONTRADICTED}  # another training run
+    assert of_bounds(1.3, 1.1, 1.5) == {REPRODUCED, CONTRADICTED}  # another training run
     assert of_bounds(1.3, 1.299) == {CONTRADICTED}  # by less than the pilot costs
     assert gains(1.3, 1.1).outcome == gains(1.1, 1.3).outcome == DEPENDS
     assert "is 1.18 [" in gains(1.3, 1.1).ours  # 1.3 / 1.1
-    assert "base rate, training 1" in gains(1.3, 1.1, again=(1.5,)).parts[1][0]
-    assert gains(1.3, 1.1, again=(1.5,)).parts[1][1].startswith("0.8667 [")  # 1.3 / 1.5
+    assert "base rate, training 1" in gains(1.3, 1.1, 1.5).parts[1][0]
+    assert gains(1.3, 1.1, 1.5).parts[1][1].startswith("0.8667 [")  # 1.3 / 1.5
     assert "0.716 [0.511, 1.004] on PCD, " in gains(1.3, 1.1).words  # 809 / 517, 719 / 329
 
 

@@ -69,13 +69,18 @@ def _training(model: str) -> str:
 
 
 def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the spread of log ESS and of the lower bound between pilots.
+    """Runs with the error of log ESS and its spread and that of the lower bound between pilots.
+
+    The error is the larger of those by bootstrap and for normal weights.
 
     The spread of the bound is relative to its distance from log Z. For each model, it is the
     variance over seeds, each with its own pilot, in excess of the variance within runs, pooled over
     settings with several seeds. Equal steps have no pilot.
     """
-    runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=_ess_error(runs))
+    sizes = zip(runs["ess"], runs["n_chains"].astype(int), strict=True)
+    low, high = np.transpose([tables.ess_interval(*size) for size in sizes])
+    wider = np.maximum(high, runs["ess_high"]) / np.minimum(low, runs["ess_low"])
+    runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=np.log(wider) / 3.92)
     runs["kind"] = runs["model"].str.partition(",")[0]
 
     def beyond(values, errors) -> float:
@@ -94,15 +99,6 @@ def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
         spread = runs["kind"].map(np.sqrt((sums[name] / sums["n"]).clip(lower=0))).fillna(0.0)
         runs[f"pilot_{name}"] = spread * (runs["label"] != "LINEAR")
     return runs.assign(pilot_n=runs["kind"].map(sums["n"]).fillna(1.0))
-
-
-def _ess_error(runs) -> list[float]:
-    """Standard errors of log ESS: the larger of those by bootstrap and for normal weights."""
-    errors = []
-    for row in runs.itertuples():
-        low, high = tables.ess_interval(row.ess, int(row.n_chains))
-        errors.append(math.log(max(high, row.ess_high) / min(low, row.ess_low)) / 3.92)
-    return errors
 
 
 def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
