@@ -72,16 +72,11 @@ def test_sweeps_left_out_bring_far_guesses_nearer():
 # ---------------------------------------------------------------- tracking
 
 
-RUN = pd.DataFrame(
-    {
+def test_the_tracker_is_compared_where_ais_is_sound():
+    row = runs.against_ais(pd.DataFrame({
         "update": [0, 100, 200], "log_z": [10.0, 10.0, 10.0], "ess": [80, 60, 4],
         "tracked": [10.5, 9.5, 7.0], "validation": [-5.0, -3.0, -2.0],
-    }
-)  # fmt: skip
-
-
-def test_the_tracker_is_compared_where_ais_is_sound():
-    row = runs.against_ais(RUN)
+    }))  # fmt: skip
     assert (row["evaluations"], row["sound evaluations"], row["smallest ESS"]) == (3, 2, 4)
     assert (row["RMS difference"], row["largest difference"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
@@ -156,7 +151,7 @@ def test_the_start_decides_where_readings_disagree():
     name = "carlson-fig3-500-dominates"
 
     def judge_it(of):
-        return judged.of_start(name, of, [runs.PUBLIC], ["dominates"])
+        return judged.of_start(name, of, [runs.PUBLIC], [judged.PARTS["dominates"]])
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN

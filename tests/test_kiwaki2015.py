@@ -136,11 +136,9 @@ def scaled(gibbs=3.0, perfect=1.0):
     return pd.DataFrame(rows).assign(j_error=0.002, perfect_error=0.01, gibbs_error=0.01)
 
 
-@pytest.mark.parametrize(
-    ("perfect", "outcome"), [(1.0, REPRODUCED), (1.2, REPRODUCED), (1.4, CONTRADICTED)]
-)
-def test_theorem_1(perfect, outcome):
-    assert theory.theorem_1(scaled(perfect=perfect)).outcome == outcome
+def test_theorem_1():
+    found = [theory.theorem_1(scaled(perfect=x)).outcome for x in (1.0, 1.2, 1.4)]
+    assert found == [REPRODUCED, REPRODUCED, CONTRADICTED]
 
 
 def test_whether_j_dominates_depends_on_the_transitions():
@@ -188,10 +186,8 @@ def test_exact_paths():
     assert list(exact.paths) == [("m_20", "own biases")]
     middle = exact.effect(("m_20", "own biases"), lambda p: p["VAROPT"][1000])
     assert middle.value == pytest.approx(0.5)  # of a flat g: equal steps
-    assert 0 < middle.std_error < 0.001
-    p = exact.paths["m_20", "own biases"]
-    assert theory.between(p["VAROPT"], p["linear"]) == pytest.approx(0, abs=1e-9)
-    bent = {"a": p["linear"], "b": p["linear"] ** 2, "c": p["linear"] ** 4}
+    linear = exact.paths["m_20", "own biases"]["linear"]
+    bent = {"a": linear, "b": linear**2, "c": linear**4}
     ratio = (1 / 3 - 1 / 5) / (1 / 2 - 1 / 3)  # of areas between powers
     assert theory.farther(bent, "b", "c", "a") == pytest.approx(np.log(ratio), abs=1e-5)
 
@@ -262,10 +258,10 @@ def test_an_uncapped_schedule_falls_where_one_model_shows_it():
     assert re.search(r"1 of our 1 pairs.* 5\.00 \[\d.*\] times that of VAROPT", found(180.0).ours)
 
 
-def fall(few, many, **rates):
+def fall(*starts):
     below = [("pcd_20", base, 1000, 4.0) for base in runs.BASES]
-    for base, starts in {"base rate": (few, many), **rates}.items():
-        below += [("pcd_500", base, k, x) for k, x in zip((1000, 100_000), starts, strict=False)]
+    for base, of in zip(runs.BASES, starts, strict=True):
+        below += [("pcd_500", base, k, x) for k, x in zip((1000, 100_000), of, strict=False)]
     rows = (run(m, "varopt", 0.009, base, n_temperatures=k, mean_log_z=210 - x)
             for m, base, k, x in below)  # fmt: skip
     return judged.errors_fall(table(*rows))
@@ -273,14 +269,13 @@ def fall(few, many, **rates):
 
 def test_errors_with_500_units():
     """Much: more than the 4 nats with 20 units; rapidly: fourfold for a hundredfold K."""
-    both = {"own biases": (7.0, 0.7)}
-    found = fall(7.0, 0.7, **both)
+    found = fall((7.0, 0.7), (7.0, 0.7))
     assert found.outcome == REPRODUCED
     assert "is 1.75 [" in found.ours  # 7 / 4
     assert "K = 100,000 divides the distance by 10.00 [" in found.words
-    assert fall(7.0, 0.7, **{"own biases": (7.0,)}).outcome == OPEN
-    assert fall(7.0, 2.5, **both).outcome == DEPENDS
-    assert fall(3.0, 0.3, **{"own biases": (3.0, 0.3)}).outcome == CONTRADICTED
+    assert fall((7.0, 0.7), (7.0,)).outcome == OPEN
+    assert fall((7.0, 2.5), (7.0, 0.7)).outcome == DEPENDS
+    assert fall((3.0, 0.3), (3.0, 0.3)).outcome == CONTRADICTED
 
 
 def test_the_greatest_ess_and_smallest_error_are_means_over_seeds():

@@ -78,9 +78,8 @@ def stationary(moves) -> np.ndarray:
 
 
 def bootstrap_tempered(
-    sample: TemperedSample, n_estimates: int = 200, n_states: int = 10_000, rng=None, *,
-    skip: int = 0, n_mbar: int = 20,
-) -> dict[str, np.ndarray]:  # fmt: skip
+    sample: TemperedSample, n_estimates: int, n_states: int, rng, *, skip: int, n_mbar: int
+) -> dict[str, np.ndarray]:
     """Repeated estimates of log Z from ``n_states`` states drawn with replacement.
 
     The first ``skip`` states of each chain are left out. "ts" counts betas, with 0.1 added to each

@@ -107,9 +107,8 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
         off = np.abs(_errors(frame, PUBLIC, "RTS", 1000, reading))
         cases[reading] = each(bound, name, near, at_most=0.5, unit="× 1/K", least=0)
         cases[reading][PUBLIC] = bound(name, off, at_most=10, unit="nats", least=0)
-    best, worst = (
-        effect_in_words(cases[x]["h10"]) for x in ("v, 10 left out", "v and h, all sweeps")
-    )
+    shown = "v, 10 left out", "v and h, all sweeps"
+    best, worst = (effect_in_words(cases[x]["h10"]) for x in shown)
     public = [of[PUBLIC] for of in cases.values()]
     far = [v.effect for v in public if v.outcome == CONTRADICTED]
     n_open = [v.outcome for v in public].count("open")
@@ -295,16 +294,14 @@ PARTS = {  # of the claims on Figure 3, with the names of the measured quantitie
 
 
 def of_start(name: str, frame, models, parts) -> Verdict:
-    """Some of `PARTS` over every reading of the start; of several, the card shows "tenfold"."""
-    shown, _ = PARTS["tenfold" if len(parts) > 1 else parts[0]]
+    """Some values of `PARTS` over all readings of the start; of several, "tenfold" is shown."""
+    shown, _ = PARTS["tenfold"] if len(parts) > 1 else parts[0]
     found: dict[tuple[str, str], dict[str, Verdict]] = {}  # what the card shows
 
     def of(model, reading):
         if any(len(_errors(frame, model, x, 1000, reading)) < FEWEST for x in ("RTS", "AIS")):
             return judge.left_open(name, "not run")
-        every = {
-            words: judged(name, frame, model, reading) for words, judged in map(PARTS.get, parts)
-        }
+        every = {words: judged(name, frame, model, reading) for words, judged in parts}
         found[reading, model] = every[shown]
         every = {words: together(v, by_case(v)) for words, v in every.items()}
         if len(parts) == 1:
@@ -338,10 +335,10 @@ def of_start(name: str, frame, models, parts) -> Verdict:
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     """A verdict on each of `PARTS` with 500 hidden units, and one on all with 100."""
-    bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [x]) for x in PARTS)
+    bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [PARTS[x]]) for x in PARTS)
     late = effect_in_words(less_biased(bias.name, frame, PUBLIC, PILOT, LENGTHS[2:])["AIS"])
     bias = bias.said(words=f"From {LENGTHS[2]:,} sweeps on, it is {late} for AIS. {bias.words}")
-    return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS])]
+    return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS.values()])]
 
 
 # Figure 4 --------------------------------------------------------------------------------------
@@ -495,8 +492,7 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
 
 
 def prior_gradient(runs: pd.DataFrame) -> Verdict:
-    of = runs.groupby("prior")["variance"]
-    over = ms.ratio(*(of.get_group(prior).to_numpy() for prior in ("rising", "uniform")))
+    over = ms.ratio(*(pick(runs, prior=prior)["variance"] for prior in ("rising", "uniform")))
     found = effect("carlson-prior-gradient", over, direction=-1)
     return found.said(
         "On dna with 500 hidden units and chains of 25 sweeps, the variance of the gradient with "

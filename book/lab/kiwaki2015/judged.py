@@ -44,8 +44,7 @@ def by_reading(
 
 def _ahead(name: str, runs, model: str, base: str) -> Verdict | None:
     """Is the ESS of VAROPT0.009 at K = 100,000 above that of both conventional schedules?"""
-    gains = {rival: _gain(runs, model, base, over_label=rival) for rival in RIVALS}
-    gains = {rival: gain for rival, gain in gains.items() if gain is not None}
+    gains = {x: m for x in RIVALS if (m := _gain(runs, model, base, over_label=x)) is not None}
     if not gains:
         return None
     if math.exp(ess(found(runs, model, "LINEAR", base=base)).value) > 1 / MORE["matters"]:
@@ -178,11 +177,10 @@ def gains_less(runs) -> Verdict:
             training = f"{base}, {model.partition(', ')[2] or 'our training'}"
             cases[training] = judge.effect(name, ratios[-1], direction=1, **PAYS, **ONE_RUN)
         ours.append(f"{factor(ratios[0], ms.FEW)} {FROM[base]}")
-    for kind in ("pcd", "cd1", "cd25"):
-        gains = (_printed_gain(f"{kind}_{n}", "VAROPT0.009", "LINEAR") for n in (20, 500))
-        judged = judge.effect(name, ms.minus(*gains), direction=1, **PAYS, **ONE_RUN)
-        cases[f"printed ESS, {kind.upper()}"] = judged
-        printed[kind.upper()] = judged
+    for kind in ("PCD", "CD1", "CD25"):
+        gains = (_printed_gain(f"{kind.lower()}_{n}", "VAROPT0.009", "LINEAR") for n in (20, 500))
+        printed[kind] = judge.effect(name, ms.minus(*gains), direction=1, **PAYS, **ONE_RUN)
+    cases |= {f"printed ESS, {kind}": verdict for kind, verdict in printed.items()}
     return depends("the base and the model", cases).said(
         "On PCD, the gain in the lower bound with 20 units, divided by that with 500, is "
         f"{' and '.join(ours)}.",
@@ -240,8 +238,7 @@ def smaller_errors(runs) -> Verdict:
     For each base, the lower bound decides, because its standard error is small: by the share of
     settings and by the pooled ratio.
     """
-    name, few, again, cases = "kiwaki-mostly-outperforms", [], [], {}
-    counts: dict[str, list[str]] = {"bound": [], "estimate": [], "variance": []}
+    name, few, again, counts, cases = "kiwaki-mostly-outperforms", [], [], [], {}
     trained = [m for m in runs["model"].unique() if "_20, " in m]
     merits = {
         "bound": lambda rows: -gap(rows).value,
@@ -252,12 +249,10 @@ def smaller_errors(runs) -> Verdict:
         every = settings(runs, TWENTY, base)
         ratios = {rival: _error_gain(every, rival) for rival in RIVALS}
         best = {of: _best(every, merit) for of, merit in merits.items()}
-        for of, wins in best.items():
-            counts[of].append(f"{sum(wins)}")
+        counts.append([f"{sum(wins)}" for wins in best.values()])
         nearest = judge.bound(name, ms.share_of(best["bound"]), at_least=0.5)
         parts = {"share nearest": nearest._replace(high=min(nearest.high, 1.0))}
-        for rival, m in ratios.items():
-            parts[f"mean ratio, {rival}"] = judge.effect(name, m, direction=1, **PAYS)
+        parts |= judge.each(judge.effect, name, ratios, "mean ratio, {}", direction=1, **PAYS)
         late = _error_gain(settings(runs, TWENTY, base, STEPS[2:]))
         parts["LINEAR, K ≥ 10,000"] = judge.effect(name, late, direction=1, **PAYS)
         cases[base] = together(parts)
@@ -265,7 +260,7 @@ def smaller_errors(runs) -> Verdict:
         again_on = (settings(runs, [m], base, STEPS[-1:], RIVALS[:1]) for m in trained)
         more = [_error_gain(of).value for of in again_on]
         again.append(f"{math.exp(np.mean(more or math.nan)):.2f}")
-    bounds, estimates, variances = (" and ".join(pair) for pair in counts.values())
+    bounds, estimates, variances = map(" and ".join, zip(*counts, strict=True))
     return _on_the_base(cases, "measure of error").said(
         "The distance of LINEAR's lower bound from log Z, divided by that of VAROPT0.009's, is "
         f"{' and '.join(few)} ({' and '.join(again)} over {len(trained)} more training runs with "

@@ -100,27 +100,18 @@ class ExactPaths:
     def __init__(self, table, bases):
         rows = table[table["base"].isin(bases)].sort_values("beta")
         columns = ["beta", "g", "g_error", "mean_slope"]
-        self.slopes = {
-            case: found[columns].to_numpy().T for case, found in rows.groupby(["model", "base"])
-        }
-        self.paths = {
-            case: schedules_of(beta, g, slope) for case, (beta, g, _, slope) in self.slopes.items()
-        }
+        self.slopes = {x: of[columns].to_numpy().T for x, of in rows.groupby(["model", "base"])}
+        self.paths = {x: schedules_of(b, g, means) for x, (b, g, _, means) in self.slopes.items()}
 
-    def effect(
-        self, case: tuple[str, str], effect: Callable[[dict], float], scale: str = "linear"
-    ) -> Measured:
-        """The value of ``effect``, a logarithm if ``scale`` is "log".
-
-        Its standard error is from 50 random draws of g within its errors.
-        """
+    def effect(self, case: tuple[str, str], effect: Callable[[dict], float]) -> Measured:
+        """A logarithm, and its standard error from 50 random draws of g within its errors."""
         betas, g, errors, means = self.slopes[case]
         rng, relative = np.random.default_rng(0), errors / g
         drawn = [
             effect(schedules_of(betas, g * np.exp(relative * rng.normal(size=len(g))), means))
             for _ in range(50)
         ]
-        return ms.measured(effect(self.paths[case]), np.std(drawn, ddof=1))._replace(scale=scale)
+        return ms.measured(effect(self.paths[case]), np.std(drawn, ddof=1))._replace(scale="log")
 
 
 def farther(p: dict, one: str, from_one: str, from_other: str) -> float:
@@ -268,7 +259,7 @@ def figure_1(paths: ExactPaths) -> list[Verdict]:
         cases, ours = {base: {"500 units": verdict} for base, verdict in more.items()}, {}
         for model, base in paths.paths:
             if model in rates:
-                far = paths.effect((model, base), lambda p: farther(p, one, other, "linear"), "log")
+                far = paths.effect((model, base), lambda p: farther(p, one, other, "linear"))
                 judged = judge.effect(name, far, direction=direction)
                 cases.setdefault(base, {})[rates[model]] = judged
                 ours[model, base] = factor(far)
