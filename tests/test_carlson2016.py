@@ -130,15 +130,12 @@ def test_conductance_of_betas_with_a_bottleneck():
 
 def frame_of(**methods) -> pd.DataFrame:
     """Runs of the public model: ``method_steps=errors``, RTS from a pilot."""
-    rows = []
-    for key, errors in methods.items():
-        method, steps = key.rsplit("_", 1)
-        rows += [
-            {"model": runs.PUBLIC, "method": method, "steps": int(steps), "n_images": 100,
-             "begun": runs.PILOT if method == "RTS" else "", "error": e, "seed": i}
-            for i, e in enumerate(errors)
-        ]  # fmt: skip
-    return pd.DataFrame(rows)
+    rows = pd.DataFrame(
+        [(*key.split("_"), e, i) for key, errors in methods.items() for i, e in enumerate(errors)],
+        columns=["method", "steps", "error", "seed"],
+    ).astype({"steps": int})
+    begun = np.where(rows["method"] == "RTS", runs.PILOT, "")
+    return rows.assign(model=runs.PUBLIC, n_images=100, begun=begun)
 
 
 NOISE = np.random.default_rng(0).normal(0, 0.1, 20)
@@ -356,18 +353,17 @@ def test_tracking_is_judged_at_the_rate_of_the_paper():
 
 
 def test_the_bias_of_rts_is_that_over_all_lengths():
-    lengths = (100, 300, 1000)
-    noise, at_first = NOISE - NOISE.mean(), dict(zip(lengths, (2.0, 1.0, 0.3), strict=True))
-    columns = {f"RTS_{k}": 0.3 + noise for k in lengths}
-    columns |= {f"AIS_{k}": -x + noise for k, x in at_first.items()}
-    columns |= {f"RAISE_{k}": 5 + noise for k in lengths}
-    name = "carlson-fig3-500-bias"
-    found = judged.less_biased(name, frame_of(**columns), runs.PUBLIC, runs.PILOT)
-    assert {v.outcome for v in found.values()} == {REPRODUCED}
-    assert found["AIS"].effect == pytest.approx(-0.8)
-    alike = frame_of(**columns | {f"AIS_{k}": -0.3 + noise for k in lengths})
-    found = judged.less_biased(name, alike, runs.PUBLIC, runs.PILOT)
-    assert found["AIS"].outcome != REPRODUCED
+    def found(**ais):
+        columns, noise = {}, NOISE - NOISE.mean()
+        for k, x in ais.items():
+            columns |= {f"RTS{k}": 0.3 + noise, f"AIS{k}": noise - x, f"RAISE{k}": 5 + noise}
+        name, frame = "carlson-fig3-500-bias", frame_of(**columns)
+        return judged.less_biased(name, frame, runs.PUBLIC, runs.PILOT)
+
+    larger = found(_100=2.0, _300=1.0, _1000=0.3)
+    assert {v.outcome for v in larger.values()} == {REPRODUCED}
+    assert larger["AIS"].effect == pytest.approx(-0.8)
+    assert found(_100=0.3, _300=0.3, _1000=0.3)["AIS"].outcome != REPRODUCED
 
 
 @pytest.mark.parametrize(
@@ -397,14 +393,6 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
 
 
-def test_a_beta_that_one_group_alone_has_visited_is_said():
-    sample = run(n_chains=2, n_sweeps=20)
-    with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
-        estimate = transition_rts(sample, n_groups=2)
-    assert np.isfinite(estimate.log_z)
-    assert not estimate.converged
-
-
 # the transition matrix ----------------------------------------------------------------------
 
 
@@ -428,11 +416,13 @@ def test_transition_matrix_estimates_the_exact_value(kind):
     assert estimate.std_error < 0.1
 
 
-def test_an_empty_beta_is_said():
-    with pytest.warns(rl.ConvergenceWarning, match="never visited"):
-        estimate = transition_rts(run(4, 3, guess=EXACT + np.linspace(0, 500, 10)))
-    assert not estimate.converged
-    assert np.isnan(estimate.log_z)
+def test_a_beta_that_no_chain_or_one_group_alone_has_visited_is_said():
+    empty = run(4, 3, guess=EXACT + np.linspace(0, 500, 10))
+    for sample, known in ((empty, False), (run(2, 20), True)):
+        with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
+            estimate = transition_rts(sample, n_groups=2)
+        assert np.isfinite(estimate.log_z) == known
+        assert not estimate.converged
 
 
 @pytest.mark.parametrize("kind", ["sd", "rsd"])

@@ -169,8 +169,7 @@ def test_a_mean_falls_with_the_ess_and_z_falls_faster():
 
 
 def test_pilot_cost():
-    main = {"n_chains": 1000}
-    found = theory.pilot_cost(main)
+    found = theory.pilot_cost({"n_chains": 1000})
     assert "costs 0.1% of a run with K = 100,000" in found.ours
     assert "and 10% of a run with K = 1,000" in found.ours
     assert [part[2] for part in found.parts] == [CONTRADICTED] + [REPRODUCED] * 4
@@ -329,15 +328,15 @@ def test_the_printed_ess_decides_with_500_units(monkeypatch):
 # ---------------------------------------------------------------- Figure 4
 
 
-def looks(first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, model="pcd_20", noise=0.0):
+def looks(first, last, tenth=0.02, base="own biases", k=1000, cap=1.0, noise=0.0):
     """Of forty pilots, whose early loss and variance differ by 5%, and by ``noise`` besides."""
     rows = []
     for i, x in enumerate(np.tile([-1.0, 1.0], 20)):
         ess = np.linspace(1000 * (1 - first * (1 + 0.05 * x)), 1000 * (1 - last), 20)
-        of = {f"ess_{i}": e for i, e in enumerate(ess, 1)}
-        tenth_i = tenth * (1 + 0.05 * x) * (1 + noise * math.cos(9 * i))
-        rows.append(run(model, "varopt", cap, base, n_temperatures=k, seed=i)
-                    | of | {"variance_1": tenth_i, "variance_2": tenth_i})  # fmt: skip
+        of = {f"ess_{j}": e for j, e in enumerate(ess, 1)}
+        early = tenth * (1 + 0.05 * x) * (1 + noise * math.cos(9 * i))
+        of |= {"variance_1": early, "variance_2": early}
+        rows.append(run("pcd_20", "varopt", cap, base, n_temperatures=k, seed=i) | of)
     return pd.DataFrame(rows)
 
 

@@ -33,7 +33,7 @@ A_NAT = 1.0  # the largest difference from AIS that counts as agreement
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
 SPACED = f"a pilot, and {runs.SPACED_AIS}"
 HUNDRED = ("h100", "spectral_100")  # in place of the paper's model
-RIVALS = dict.fromkeys((PUBLIC, *HUNDRED), ("AIS", "RAISE"))
+RIVALS = ("AIS", "RAISE")
 
 
 def within(found) -> str:
@@ -232,7 +232,7 @@ def _columns(frame, model, reading, lengths) -> dict[str, list[np.ndarray]]:
     A length without a run from a seed has NaN.
     """
     found = {}
-    for other in RIVALS[model]:
+    for other in RIVALS:
         pairs = ([_by_seed(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths)
         sides = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
         found[other] = [pd.concat(of, axis=1).to_numpy() for of in sides]
