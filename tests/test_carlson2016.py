@@ -72,16 +72,11 @@ def test_sweeps_left_out_bring_far_guesses_nearer():
 # ---------------------------------------------------------------- tracking
 
 
-RUN = pd.DataFrame(
-    {
+def test_the_tracker_is_compared_where_ais_is_sound():
+    row = runs.against_ais(pd.DataFrame({
         "update": [0, 100, 200], "log_z": [10.0, 10.0, 10.0], "ess": [80, 60, 4],
         "tracked": [10.5, 9.5, 7.0], "validation": [-5.0, -3.0, -2.0],
-    }
-)  # fmt: skip
-
-
-def test_the_tracker_is_compared_where_ais_is_sound():
-    row = runs.against_ais(RUN)
+    }))  # fmt: skip
     assert (row["evaluations"], row["sound evaluations"], row["smallest ESS"]) == (3, 2, 4)
     assert (row["RMS difference"], row["largest difference"]) == (0.5, 0.5)
     # by AIS the likelihoods are -4.5, -3.5, -5
@@ -120,7 +115,6 @@ def test_three_routes_meet_only_with_expected_counts():
     sample = rl.simulated_tempering(*small.where, 40, 50, 1, n_blocks=1)
     with pytest.warns(rl.ConvergenceWarning):
         routes, derivative = sm.three_routes(small, sample)
-    assert np.ptp(list(routes.values())) < 1e-6
     assert derivative < 1e-12
     assert judged.same_estimator(routes, derivative).outcome == REPRODUCED
     assert judged.same_estimator(routes | {"x": 0.0}, derivative).outcome == CONTRADICTED
@@ -136,15 +130,12 @@ def test_conductance_of_betas_with_a_bottleneck():
 
 def frame_of(**methods) -> pd.DataFrame:
     """Runs of the public model: ``method_steps=errors``, RTS from a pilot."""
-    rows = []
-    for key, errors in methods.items():
-        method, steps = key.rsplit("_", 1)
-        rows += [
-            {"model": runs.PUBLIC, "method": method, "steps": int(steps), "n_images": 100,
-             "begun": runs.PILOT if method == "RTS" else "", "error": e, "seed": i}
-            for i, e in enumerate(errors)
-        ]  # fmt: skip
-    return pd.DataFrame(rows)
+    rows = pd.DataFrame(
+        [(*key.split("_"), e, i) for key, errors in methods.items() for i, e in enumerate(errors)],
+        columns=["method", "steps", "error", "seed"],
+    ).astype({"steps": int})
+    begun = np.where(rows["method"] == "RTS", runs.PILOT, "")
+    return rows.assign(model=runs.PUBLIC, n_images=100, begun=begun)
 
 
 NOISE = np.random.default_rng(0).normal(0, 0.1, 20)
@@ -157,7 +148,7 @@ def test_the_start_decides_where_readings_disagree():
     name = "carlson-fig3-500-dominates"
 
     def judge_it(of):
-        return judged.of_start(name, of, [runs.PUBLIC], ["dominates"])
+        return judged.of_start(name, of, [runs.PUBLIC], [judged.PARTS["dominates"]])
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN
@@ -354,9 +345,7 @@ def test_tracking_is_judged_at_the_rate_of_the_paper():
     def of(many=0.5, **largest):
         found = {"1,600 chains, α = 0.2, step 3.5e-05": many}
         found |= {f"400 chains, α = 0.05, step {k[1:]}e-05": x for k, x in largest.items()}
-        return judged.tracks(
-            {k: {"largest difference": x, "RMS difference": 0.2} for k, x in found.items()}
-        )
+        return judged.tracks({k: {"largest difference": x} for k, x in found.items()})
 
     assert of(r4=2.0, r1=0.6).outcome == REPRODUCED
     assert of(r4=2.0, r1=1.6).outcome == CONTRADICTED
@@ -364,31 +353,26 @@ def test_tracking_is_judged_at_the_rate_of_the_paper():
 
 
 def test_the_bias_of_rts_is_that_over_all_lengths():
-    lengths = (100, 300, 1000)
-    noise, at_first = NOISE - NOISE.mean(), dict(zip(lengths, (2.0, 1.0, 0.3), strict=True))
-    columns = {f"RTS_{k}": 0.3 + noise for k in lengths}
-    columns |= {f"AIS_{k}": -x + noise for k, x in at_first.items()}
-    columns |= {f"RAISE_{k}": 5 + noise for k in lengths}
-    name = "carlson-fig3-500-bias"
-    found = judged.less_biased(name, frame_of(**columns), runs.PUBLIC, runs.PILOT)
-    assert {v.outcome for v in found.values()} == {REPRODUCED}
-    assert found["AIS"].effect == pytest.approx(-0.8)
-    alike = frame_of(**columns | {f"AIS_{k}": -0.3 + noise for k in lengths})
-    found = judged.less_biased(name, alike, runs.PUBLIC, runs.PILOT)
-    assert found["AIS"].outcome != REPRODUCED
+    def found(**ais):
+        columns, noise = {}, NOISE - NOISE.mean()
+        for k, x in ais.items():
+            columns |= {f"RTS{k}": 0.3 + noise, f"AIS{k}": noise - x, f"RAISE{k}": 5 + noise}
+        name, frame = "carlson-fig3-500-bias", frame_of(**columns)
+        return judged.less_biased(name, frame, runs.PUBLIC, runs.PILOT)
+
+    larger = found(_100=2.0, _300=1.0, _1000=0.3)
+    assert {v.outcome for v in larger.values()} == {REPRODUCED}
+    assert larger["AIS"].effect == pytest.approx(-0.8)
+    assert found(_100=0.3, _300=0.3, _1000=0.3)["AIS"].outcome != REPRODUCED
 
 
-KEPT = {
-    "carlson-eq15-eq16": REPRODUCED, "carlson-update-dominates": REPRODUCED,
-    "carlson-uniform-prior": REPRODUCED, "carlson-bias-subtraction": REPRODUCED,
-    "carlson-appendix-a": REPRODUCED, "carlson-tracking-cost": REPRODUCED,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("claim", KEPT)
+@pytest.mark.parametrize(
+    "claim", ["eq15-eq16", "update-dominates", "uniform-prior", "bias-subtraction", "appendix-a",
+              "tracking-cost"],
+)  # fmt: skip
 def test_what_frozen_programs_have_measured_is_judged_by_its_region(claim):
-    found = judged.kept(claim)
-    assert found.outcome == KEPT[claim]
+    found = judged.kept(f"carlson-{claim}")
+    assert found.outcome == REPRODUCED
     assert found.parts[0][1] in found.ours
     assert not re.search(r"\[\d\]", found.ours)
 
@@ -407,14 +391,6 @@ def test_a_frozen_effect_outside_its_region_contradicts(tmp_path, monkeypatch):
         found = stored.kept_verdict("t", name)
         assert (found.outcome, found.ours[:9]) == (outcome, "It is 2 a")
     assert stored.kept_verdicts("t", name)["a: x"].low == pytest.approx(1.5, abs=0.01)
-
-
-def test_a_beta_that_one_group_alone_has_visited_is_said():
-    sample = run(n_chains=2, n_sweeps=20)
-    with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
-        estimate = transition_rts(sample, n_groups=2)
-    assert np.isfinite(estimate.log_z)
-    assert not estimate.converged
 
 
 # the transition matrix ----------------------------------------------------------------------
@@ -440,11 +416,13 @@ def test_transition_matrix_estimates_the_exact_value(kind):
     assert estimate.std_error < 0.1
 
 
-def test_an_empty_beta_is_said():
-    with pytest.warns(rl.ConvergenceWarning, match="never visited"):
-        estimate = transition_rts(run(4, 3, guess=EXACT + np.linspace(0, 500, 10)))
-    assert not estimate.converged
-    assert np.isnan(estimate.log_z)
+def test_a_beta_that_no_chain_or_one_group_alone_has_visited_is_said():
+    empty = run(4, 3, guess=EXACT + np.linspace(0, 500, 10))
+    for sample, known in ((empty, False), (run(2, 20), True)):
+        with pytest.warns(rl.ConvergenceWarning, match="some betas were never visited"):
+            estimate = transition_rts(sample, n_groups=2)
+        assert np.isfinite(estimate.log_z) == known
+        assert not estimate.converged
 
 
 @pytest.mark.parametrize("kind", ["sd", "rsd"])

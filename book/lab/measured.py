@@ -76,9 +76,8 @@ def measured(
     above = 0.0 if scale == "log" else -math.inf
     value = number("value", value, "a number, above 0 on the scale 'log'", above=above)
     std_error = number("std_error", std_error, "a number, 0 or more", least=0)
-    return Measured(
-        math.log(value) if scale == "log" else value, std_error, freedom, freedom + 1, scale
-    )
+    value = math.log(value) if scale == "log" else value
+    return Measured(value, std_error, freedom, freedom + 1, scale)
 
 
 def exactly(value: float) -> Measured:

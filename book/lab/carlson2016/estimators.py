@@ -21,24 +21,21 @@ from rbmlib.results import Check, finished, round_trips
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
-def transition_rts(
-    sample: TemperedSample, *, skip: int = 0, kind: str = "rsd", n_groups: int = 10
-) -> Estimate:
+def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
     """Estimate log Z from the stationary distribution of beta, by "rsd" or counts ("sd").
 
-    The sample must have every sweep, with ``conditional="joint"``; the first ``skip`` are left out.
-    The error bar is a jackknife over groups of chains.
+    The sample must have every sweep, with ``conditional="joint"``. The error bar is a jackknife
+    over groups of chains.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
-    moves = [transition_sums(sample, chains, kind, skip) for chains in groups]
+    moves, n = [transition_sums(sample, chains, kind) for chains in groups], len(groups)
 
     def log_z_path(moves):
         return updated(sample.log_z_path, sample.prior, stationary(moves))
 
-    every, n = sum(moves), len(groups)
-    whole = log_z_path(every)
-    left_out = [log_z_path(every - one)[-1] for one in moves]
+    whole = log_z_path(sum(moves))
+    left_out = [log_z_path(sum(moves) - one)[-1] for one in moves]
     std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
     if not (np.isfinite(whole).all() and np.isfinite(std_error)):
@@ -52,14 +49,14 @@ def transition_rts(
     )  # fmt: skip
 
 
-def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
+def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
     """Sums (K, K) over the moves of some chains from each beta to each."""
     k = sample.betas.size
-    old = sample.temperature[skip:-1][:, chains].ravel()
+    old = sample.temperature[:-1][:, chains].ravel()
     if kind == "sd":
-        new = sample.temperature[skip + 1 :][:, chains].ravel()
+        new = sample.temperature[1:][:, chains].ravel()
         return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
-    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
+    delta, out = sample.delta[1:][:, chains].ravel(), np.zeros((k, k))
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)
@@ -81,9 +78,8 @@ def stationary(moves) -> np.ndarray:
 
 
 def bootstrap_tempered(
-    sample: TemperedSample, n_estimates: int = 200, n_states: int = 10_000, rng=None, *,
-    skip: int = 0, n_mbar: int = 20,
-) -> dict[str, np.ndarray]:  # fmt: skip
+    sample: TemperedSample, n_estimates: int, n_states: int, rng, *, skip: int, n_mbar: int
+) -> dict[str, np.ndarray]:
     """Repeated estimates of log Z from ``n_states`` states drawn with replacement.
 
     The first ``skip`` states of each chain are left out. "ts" counts betas, with 0.1 added to each

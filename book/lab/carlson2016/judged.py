@@ -33,7 +33,7 @@ A_NAT = 1.0  # the largest difference from AIS that counts as agreement
 COUNTED, PILOT_SWEEPS = "a pilot whose sweeps count", 4000
 SPACED = f"a pilot, and {runs.SPACED_AIS}"
 HUNDRED = ("h100", "spectral_100")  # in place of the paper's model
-RIVALS = dict.fromkeys((PUBLIC, *HUNDRED), ("AIS", "RAISE"))
+RIVALS = ("AIS", "RAISE")
 
 
 def within(found) -> str:
@@ -107,9 +107,8 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
         off = np.abs(_errors(frame, PUBLIC, "RTS", 1000, reading))
         cases[reading] = each(bound, name, near, at_most=0.5, unit="× 1/K", least=0)
         cases[reading][PUBLIC] = bound(name, off, at_most=10, unit="nats", least=0)
-    best, worst = (
-        effect_in_words(cases[x]["h10"]) for x in ("v, 10 left out", "v and h, all sweeps")
-    )
+    shown = "v, 10 left out", "v and h, all sweeps"
+    best, worst = (effect_in_words(cases[x]["h10"]) for x in shown)
     public = [of[PUBLIC] for of in cases.values()]
     far = [v.effect for v in public if v.outcome == CONTRADICTED]
     n_open = [v.outcome for v in public].count("open")
@@ -121,19 +120,19 @@ def start_rounds(first: pd.DataFrame, frame: pd.DataFrame) -> Verdict:
     )
 
 
-def _of_ways(ways: pd.DataFrame, of: str) -> dict[tuple, Measured]:
-    """Error of a variant of ten rounds over that of the paper's rounds, by reading and model."""
-    return {
-        key: ms.rmse_ratio(*((g[x] - g["exact"]).to_numpy() for x in (of, "log_z")))
-        for key, g in ways.groupby(["begun", "model"])
-    }
+def _of_ways(judged, name: str, ways: pd.DataFrame, of: str, **how) -> dict[str, dict]:
+    """Verdicts by reading and model: error of a variant of ten rounds over that of the paper's."""
+    found: dict[str, dict[str, Verdict]] = {}
+    for (begun, model), g in ways.groupby(["begun", "model"]):
+        errors = ((g[x] - g["exact"]).to_numpy() for x in (of, "log_z"))
+        found.setdefault(begun, {})[model] = judged(name, ms.rmse_ratio(*errors), **how)
+    return found
 
 
 def simple_updates(ways: pd.DataFrame) -> Verdict:
     """``ways`` is the table rts_ways. The updates may have 1.5 times the error."""
-    name, cases = "carlson-simple-updates", {}
-    for (begun, model), ratio in _of_ways(ways, "likelihood").items():
-        cases.setdefault(begun, {})[model] = bound(name, ratio, at_least=1 / 1.5)
+    name = "carlson-simple-updates"
+    cases = _of_ways(bound, name, ways, "likelihood", at_least=1 / 1.5)
     times = bound(name, ms.ratio(ways["likelihood_seconds"], ways["updates_seconds"]), at_least=1)
     off = within([v for of in cases.values() for v in of.values()])
     error = depends(START, cases).said(off)
@@ -146,13 +145,12 @@ def simple_updates(ways: pd.DataFrame) -> Verdict:
 
 def fresh_beta(ways: pd.DataFrame) -> Verdict:
     """Each variant must have a larger error than the last x with a fresh beta."""
-    name, cases, every, new = "carlson-fresh-beta", {}, {}, _of_ways(ways, "from_base")
-    for (begun, model), ratio in _of_ways(ways, "same_betas").items():
-        both = each(effect, name, {"β kept": ratio, "new x": new[begun, model]}, **RISES)
-        every[begun, model] = both
-        cases.setdefault(begun, {})[model] = together(both)
-    best = [v for m in ("h10", "pcd_10") for v in every["v, 10 left out", m].values()]
-    worst = within([both["β kept"] for key, both in every.items() if "all" in key[0]])
+    name, cases = "carlson-fresh-beta", {}
+    kept, new = (_of_ways(effect, name, ways, of, **RISES) for of in ("same_betas", "from_base"))
+    for begun, of in kept.items():
+        cases[begun] = {m: together({"β kept": v, "new x": new[begun][m]}) for m, v in of.items()}
+    best = [of["v, 10 left out"][m] for m in ("h10", "pcd_10") for of in (kept, new)]
+    worst = within([v for begun, of in kept.items() if "all" in begun for v in of.values()])
     return depends("which sweeps of a round are used, and on the model", cases).said(
         "If β is given v and 10 sweeps are left out, keeping β gives {} times the RMSE of the "
         "paper's rounds on h10, and a new x gives {} times. On pcd_10, the factors are {} and "
@@ -231,14 +229,17 @@ def _by_seed(frame, model: str, method: str, steps: int, reading: str = "") -> p
     return runs.by_seed(frame, model=model, method=method, steps=steps, **more)
 
 
-def _columns(frame, model, other, reading, lengths) -> list[np.ndarray]:
-    """Errors of RTS and of another method: a column per length that both have, a row per seed.
+def _columns(frame, model, reading, lengths) -> dict[str, list[np.ndarray]]:
+    """Errors of RTS and of each other method: a column per length that both have, a row per seed.
 
     A length without a run from a seed has NaN.
     """
-    pairs = ([_by_seed(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths)
-    sides = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
-    return [pd.concat(of, axis=1).to_numpy() for of in sides]
+    found = {}
+    for other in RIVALS:
+        pairs = ([_by_seed(frame, model, x, k, reading) for x in ("RTS", other)] for k in lengths)
+        sides = zip(*(pair for pair in pairs if min(map(len, pair)) >= FEWEST), strict=True)
+        found[other] = [pd.concat(of, axis=1).to_numpy() for of in sides]
+    return found
 
 
 def size_of_bias(errors: np.ndarray) -> Measured:
@@ -251,10 +252,8 @@ def size_of_bias(errors: np.ndarray) -> Measured:
 
 def less_biased(name, frame, model, reading, lengths=LENGTHS) -> dict[str, Verdict]:
     """Absolute bias of RTS minus that of each other method, averaged over the lengths."""
-    less = {}
-    for other in RIVALS[model]:
-        sides = _columns(frame, model, other, reading, lengths)
-        less[other] = ms.difference(*map(size_of_bias, sides))
+    sides = _columns(frame, model, reading, lengths)
+    less = {other: ms.difference(*map(size_of_bias, of)) for other, of in sides.items()}
     return each(effect, name, less, direction=-1, unit="nats")
 
 
@@ -268,10 +267,8 @@ def needs_tenfold(name, frame, model, reading) -> dict[str, Verdict]:
 
 def dominates(name, frame, model, reading) -> dict[str, Verdict]:
     """RMSE of each other method divided by that of RTS, averaged over 1,000 sweeps and more."""
-    over = {}
-    for other in RIVALS[model]:
-        rts, errors = _columns(frame, model, other, reading, LENGTHS[2:])
-        over[other] = mean_ratio(errors, of=rts)
+    sides = _columns(frame, model, reading, LENGTHS[2:])
+    over = {other: mean_ratio(errors, of=rts) for other, (rts, errors) in sides.items()}
     return each(effect, name, over, **RISES)
 
 
@@ -300,16 +297,14 @@ PARTS = {  # of the claims on Figure 3, with the names of the measured quantitie
 
 
 def of_start(name: str, frame, models, parts) -> Verdict:
-    """Some of `PARTS` over every reading of the start; of several, the card shows "tenfold"."""
-    shown, _ = PARTS["tenfold" if len(parts) > 1 else parts[0]]
+    """Some values of `PARTS` over all readings of the start; of several, "tenfold" is shown."""
+    shown, _ = PARTS["tenfold"] if len(parts) > 1 else parts[0]
     found: dict[tuple[str, str], dict[str, Verdict]] = {}  # what the card shows
 
     def of(model, reading):
         if any(len(_errors(frame, model, x, 1000, reading)) < FEWEST for x in ("RTS", "AIS")):
             return judge.left_open(name, "not run")
-        every = {
-            words: judged(name, frame, model, reading) for words, judged in map(PARTS.get, parts)
-        }
+        every = {words: judged(name, frame, model, reading) for words, judged in parts}
         found[reading, model] = every[shown]
         every = {words: together(v, by_case(v)) for words, v in every.items()}
         if len(parts) == 1:
@@ -343,10 +338,10 @@ def of_start(name: str, frame, models, parts) -> Verdict:
 
 def figure_3(frame: pd.DataFrame) -> list[Verdict]:
     """A verdict on each of `PARTS` with 500 hidden units, and one on all with 100."""
-    bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [x]) for x in PARTS)
+    bias, *public = (of_start(f"carlson-fig3-500-{x}", frame, [PUBLIC], [PARTS[x]]) for x in PARTS)
     late = effect_in_words(less_biased(bias.name, frame, PUBLIC, PILOT, LENGTHS[2:])["AIS"])
     bias = bias.said(words=f"From {LENGTHS[2]:,} sweeps on, it is {late} for AIS. {bias.words}")
-    return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS])]
+    return [bias, *public, of_start("carlson-fig3-100", frame, [*HUNDRED], [*PARTS.values()])]
 
 
 # Figure 4 --------------------------------------------------------------------------------------
@@ -470,16 +465,14 @@ def cost(times: pd.DataFrame, v: int = 784, h: int = 10, k: int = 100) -> Verdic
 
 def tracks(trainings: dict[str, dict]) -> Verdict:
     """Within a nat if AIS is reliable, at the paper's learning rate or with most of its chains."""
-    name, cases, faster = "carlson-fig5-tracks", {}, []
+    name, cases = "carlson-fig5-tracks", {}
+    off = {case: found["largest difference"] for case, found in trainings.items()}
+    faster = [off.pop(x) for x in trainings if x.startswith("400") and "step 1e-05" not in x]
     reason = f"only differences at which the ESS of AIS is {SOUND_ESS} or more are judged"
-    for case, found in trainings.items():
-        off = found["largest difference"]
-        if case.startswith("400") and "step 1e-05" not in case:
-            faster.append(off)
-            continue
-        ours = f"{off:.2f} nats at most"
-        cases[case] = statement(name, compare(off, "<", A_NAT), ours=ours, reason=reason)
-    many, *own = (trainings[case]["largest difference"] for case in sorted(cases))
+    for case, x in off.items():
+        ours = f"{x:.2f} nats at most"
+        cases[case] = statement(name, compare(x, "<", A_NAT), ours=ours, reason=reason)
+    many, *own = (off[case] for case in sorted(off))
     return together(cases).said(
         f"At the paper's learning rate, the largest difference from AIS is {span(own)} nats with "
         "the gains 0.05, 0.2 and 0.5.",
@@ -492,8 +485,8 @@ def tracks(trainings: dict[str, dict]) -> Verdict:
 
 def early_stopping(trainings: dict[str, dict]) -> Verdict:
     """The best validation likelihood by AIS minus that at the best update by tracking."""
-    lost = [x["nats lost"] for case, x in trainings.items() if case.startswith("400")
-            and "1e-05" not in case]  # fmt: skip
+    faster = [x for x in trainings if x.startswith("400") and "step 1e-05" not in x]
+    lost = [trainings[x]["nats lost"] for x in faster]
     how = {"at_most": A_NAT, "unit": "nats", "n_trainings": len(lost), "alpha": FEW, "least": 0}
     found = bound("carlson-early-stopping", lost, **how)
     return found.said(
@@ -506,8 +499,7 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
 
 
 def prior_gradient(runs: pd.DataFrame) -> Verdict:
-    of = runs.groupby("prior")["variance"]
-    over = ms.ratio(*(of.get_group(prior).to_numpy() for prior in ("rising", "uniform")))
+    over = ms.ratio(*(pick(runs, prior=prior)["variance"] for prior in ("rising", "uniform")))
     found = effect("carlson-prior-gradient", over, direction=-1)
     return found.said(
         "On dna with 500 hidden units and chains of 25 sweeps, the variance of the gradient with "

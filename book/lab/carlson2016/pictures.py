@@ -12,7 +12,6 @@ from .. import plots
 from ..measured import rmse, rmse_ratio
 from .runs import LENGTHS, PILOT, SOUND_ESS
 
-VIRIDIS = plt.colormaps["viridis"]
 STARTS = {PILOT: "-", "v, 10 left out": "--", "v and h, 10 left out": "-."}
 STARTS |= {"v, all sweeps": ":", "v and h, all sweeps": (0, (1, 4))}
 STEPS = {"adapted": plots.BLUE, "fixed": plots.ORANGE}
@@ -24,7 +23,7 @@ def first_rounds(history, betas) -> None:
     _, axes = plt.subplots(len(history), 2, figsize=(8.5, 2.3 * len(history)), sharex=True)
     for (name, made), row in zip(history.items(), axes, strict=True):
         for i in (0, 1, 3, 7):
-            look = {"color": VIRIDIS(i / 8), "label": f"round {i + 1}"}
+            look = {"color": plt.colormaps["viridis"](i / 8), "label": f"round {i + 1}"}
             row[0].plot(betas, made[i].sample.log_z_path, **look)
             row[1].plot(betas, np.log(made[i].shares), **look)
         row[0].set(ylabel=f"{name}\nlog Ẑ (nats)")

@@ -39,12 +39,10 @@ def rounds(path, betas, n_chains, seed, n_rounds=8, *, left_out=0, column="mixed
     start: Any = "base"
     for _ in range(n_rounds):
         for n in [left_out, ROUND - left_out] if left_out else [ROUND]:
-            start = rl.simulated_tempering(path, betas, log_z, n_chains, n, rng, start=start,
-                                           n_blocks=1, record_every=n,
-                                           conditional=conditional)  # fmt: skip
-        sample = start
-        c = getattr(sample, column)[0, :, 0].sum(axis=0)
-        c = c + (EMPTY if column == "visited" else 0)
+            how = {"n_blocks": 1, "record_every": n, "conditional": conditional, "start": start}
+            sample = rl.simulated_tempering(path, betas, log_z, n_chains, n, rng, **how)
+            start = sample
+        c = getattr(sample, column)[0, :, 0].sum(axis=0) + (EMPTY if column == "visited" else 0)
         c = c / c.sum()
         log_z = updated(sample.log_z_path, sample.prior, c)
         value = float(log_z[-1] - log_z[0] + path.log_z_base)

@@ -58,10 +58,6 @@ def by_seed(frame: pd.DataFrame, **where) -> pd.Series:
     return frame.set_index("seed")["error"].sort_index()
 
 
-def errors_of(frame: pd.DataFrame, **where) -> np.ndarray:
-    return by_seed(frame, **where).to_numpy()
-
-
 def span(errors) -> str:
     if not errors.size:
         return "not run"

@@ -15,9 +15,8 @@ GROUP = 16  # chains of an estimate
 
 
 class Small(NamedTuple):
-    """A model with its path, the exact log Z on the path, and slightly wrong guesses."""
+    """The path of a model, the exact log Z on the path, and slightly wrong guesses."""
 
-    rbm: rl.RBM
     path: rl.GeometricPath
     betas: np.ndarray
     truth: np.ndarray
@@ -36,7 +35,7 @@ def small_model(seed: int) -> Small:
     rbm = rl.testsystems.random_rbm(n_visible=30, n_hidden=12, coupling=6.0, rng=seed)
     path, betas = rl.GeometricPath(rbm, base=np.full(30, 0.5)), rl.schedules.linear(19)
     truth = np.array([rl.exact(path.at(beta)).log_z for beta in betas])
-    return Small(rbm, path, betas, truth, truth + np.linspace(0, 0.5, 20))
+    return Small(path, betas, truth, truth + np.linspace(0, 0.5, 20))
 
 
 def in_groups(sample, size: int = GROUP) -> list:

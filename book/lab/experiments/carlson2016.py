@@ -148,18 +148,14 @@ def short_start(path, betas, source, n_chains: int, n_steps: int = PILOT_STEPS):
 def _settled_sample(path, betas, seed, n_chains, burn_in, n_sweeps, prior=None, **kept):
     """States of chains after ``burn_in`` sweeps with the same guesses."""
     guess, begun = short_start(path, betas, np.random.default_rng([seed, 1]), n_chains)
-    source = np.random.default_rng([seed, 2])
-    given = path, betas, guess, n_chains
-    settled = rl.simulated_tempering(
-        *given, burn_in, source, prior=prior, record_every=burn_in, **begun
-    )
+    given, source = (path, betas, guess, n_chains), np.random.default_rng([seed, 2])
+    begun |= {"prior": prior, "record_every": burn_in}
+    settled = rl.simulated_tempering(*given, burn_in, source, **begun)
     return rl.simulated_tempering(*given, n_sweeps, source, prior=prior, start=settled, **kept)
 
 
 @register(ESTIMATORS, "settled")
-def _settled(
-    path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str = "uniform",
-):  # fmt: skip
+def _settled(path, betas, seed, *, n_chains: int = 100, n_sweeps: int, burn_in: int, prior: str):
     weights = PRIORS[one_of("prior", prior, PRIORS)](betas)
     given = path, betas, seed, n_chains, burn_in, n_sweeps
     run = rl.rts_of_sample(_settled_sample(*given, prior=weights, record_every=n_sweeps))
@@ -167,9 +163,7 @@ def _settled(
 
 
 @register(ESTIMATORS, "moves")
-def _moves(
-    path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int,
-):  # fmt: skip
+def _moves(path, betas, seed, *, n_runs: int = 25, n_chains: int = 40, n_sweeps: int, burn_in: int):
     """Mean and variance of RTS, SD and RSD over many short runs, on the same states."""
     sample = _settled_sample(path, betas, seed, n_runs * n_chains, burn_in, n_sweeps)
     groups = in_groups(sample, n_chains)
@@ -177,11 +171,10 @@ def _moves(
     for kind in ("sd", "rsd"):
         found[kind] = [transition_rts(one, kind=kind, n_groups=2).log_z for one in groups]
     run = rl.rts_of_sample(sample)
-    columns = {"round_trips": run.details["round_trips"]}
-    for name, values in found.items():
-        columns |= {f"{name}_mean": float(np.mean(values))}
-        columns |= {f"{name}_variance": float(np.var(values))}
-    return run, columns
+    more = {"round_trips": run.details["round_trips"]}
+    for name, x in found.items():
+        more |= {f"{name}_mean": float(np.mean(x)), f"{name}_variance": float(np.var(x))}
+    return run, more
 
 
 def raised(path, betas, images, n_chains: int, seed):
@@ -224,9 +217,7 @@ def _tracked(
 
 
 @lru_cache(maxsize=1)
-def _tracked_training(
-    rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps
-):  # fmt: skip
+def _tracked_training(rbm, seed, n_looks, n_updates, rates, batch_size, gain, n_chains, n_sweeps):
     """Models and records at all evaluations; trained once for all rows of a run."""
     data, rng = rl.datasets.load_dna(), np.random.default_rng([seed, 3])
     rows = data.train[:DNA_TRAIN]

@@ -83,13 +83,11 @@ def _two_way(path, packed: bytes, seed: int, n_chains: int, n_reversed: int):
             chosen = resampled(forward.log_weights, rng, n_reversed)
             stream = ChainStream(rng, n_reversed)
             start = sweep(path, forward.states[chosen], 1.0, 1000, stream)
-        back = reverse_ais(path, betas, n_reversed, rng, start=start)
-        more |= reverse_columns(back)
+        more |= reverse_columns(reverse_ais(path, betas, n_reversed, rng, start=start))
     return forward, more
 
 
 def reverse_columns(back: Estimate) -> dict[str, float]:
-    """Columns of a row for reverse chains."""
     return {"reverse_log_z": back.log_z, "reverse_std_error": back.std_error,
             "reverse_mean": back.mean_log_z, "reverse_mean_error": back.mean_std_error,
             "reverse_ess": back.ess}  # fmt: skip
@@ -100,12 +98,8 @@ def _looked_at(path, betas, rng, *, n_chains: int = 1000, n_looks: int = 20):
     """AIS with effective sample size and variance of log-weights at evenly spaced steps."""
     run = ais(path, betas, n_chains, rng, n_recorded=n_looks + 1, keep_chains=True)
     variances = run.trace["chain_log_weights"].astype(float).var(axis=1, ddof=1)
-    seen = {"ess": run.trace["ess"], "variance": variances}
-    return run, {
-        f"{name}_{i}": float(values[i])
-        for name, values in seen.items()
-        for i in range(1, n_looks + 1)
-    }
+    seen, looks = {"ess": run.trace["ess"], "variance": variances}, range(1, n_looks + 1)
+    return run, {f"{name}_{i}": float(x[i]) for name, x in seen.items() for i in looks}
 
 
 def slope_variance(path: GeometricPath, beta: float, n_draws: int, rng) -> dict[str, float]:

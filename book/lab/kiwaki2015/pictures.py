@@ -28,17 +28,17 @@ def schedules(paths, model: str) -> None:
     axes[-1].legend(fontsize=8)
 
 
-def estimates(runs, truths: dict[str, float], bases=BASES) -> None:
+def estimates(runs, models, bases=BASES) -> None:
     """Figures 2 and 5: the error of log Z against K, with ±3σ of log w, one row per base."""
 
-    def draw(ax, model, here, look):
+    def draw(ax, here, look):
         bars = 3 * here["variance"] ** 0.5
-        ax.errorbar(here["n_temperatures"], here["log_z"] - truths[model], bars, **look)
+        ax.errorbar(here["n_temperatures"], here["log_z"] - here["truth"], bars, **look)
 
     exact = printed(1).set_index(["model", "schedule"])
-    for row in _grid(runs, list(truths), bases, draw):
+    for row in _grid(runs, models, bases, draw):
         row[0].set_ylabel("log Z − reference, ±3σ of log w")
-        for ax, model in zip(row, truths, strict=True):
+        for ax, model in zip(row, models, strict=True):
             ax.axhline(0, color="black", lw=0.8, ls=":")
             for label in THREE if model.endswith("_20") else ():
                 theirs = exact.loc[(papers_name(model), label)]
@@ -48,11 +48,11 @@ def estimates(runs, truths: dict[str, float], bases=BASES) -> None:
 def effective_sizes(runs, models, bases=BASES) -> None:
     """Figures 3 and 6: ESS / chains against K, one row per base; printed ESS at K = 100,000."""
 
-    def draw(ax, _, here, look):
+    def draw(ax, here, look):
         low, share, high = (here[x] / here["n_chains"] for x in ("ess_low", "ess", "ess_high"))
         ax.errorbar(here["n_temperatures"], share, [abs(low - share), abs(high - share)], **look)
 
-    for row in _grid(runs, list(models), bases, draw):
+    for row in _grid(runs, models, bases, draw):
         row[0].set_ylabel("ESS / chains")
         for ax, model in zip(row, models, strict=True):
             ax.set_ylim(0, 1.05)
@@ -75,7 +75,7 @@ def _grid(runs, models, bases, draw):
             for label in THREE:
                 here = pd.concat([found(runs, model, label, k, base).iloc[:1] for k in steps])
                 look = plots.method(LOOKS[label], label) | {"markersize": 3, "lw": 1}
-                draw(ax, model, here, look | {"capsize": 2})
+                draw(ax, here, look | {"capsize": 2})
             ax.set(xscale="log", title=f"{papers_name(model)}, {base}")
     plt.setp(axes[-1], xlabel="steps K")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)

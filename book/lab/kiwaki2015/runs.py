@@ -10,6 +10,7 @@ import pandas as pd
 from .. import measured as ms
 from .. import tables
 from ..measured import Measured
+from ..models import load_reference
 from ..page import one, published
 from ..stored import stored_results
 from ..verdicts import with_error
@@ -40,12 +41,17 @@ def papers_name(model: str) -> str:
 
 
 def stored_runs(scheduler: str = "") -> pd.DataFrame:
-    """Every stored run of AIS along a schedule of the paper, `labelled`; one row per seed."""
+    """Every stored run of AIS along a schedule of the paper, `labelled`; one row per seed.
+
+    ``truth`` is the reference value of log Z or, without one, that of the run with the largest ESS.
+    """
     every = pd.concat([stored_results(name, scheduler) for name in SWEEPS])
     every = every[every["estimator"] == "two_way_ais"]
-    best = every.sort_values("ess").groupby("model")[["log_z", "std_error"]].last()
-    best.columns = ["best_log_z", "best_error"]  # of models without a reference
-    return with_pilots(labelled(every.join(best, on="model")))
+    truths = every.sort_values("ess").groupby("model")[["log_z", "std_error"]].last()
+    known = {model: (of.log_z, of.std_error) for model, of in load_reference().items()}
+    truths.update(pd.DataFrame.from_dict(known, orient="index", columns=truths.columns))
+    truths.columns = ["truth", "truth_error"]
+    return with_pilots(labelled(every.join(truths, on="model")))
 
 
 def labelled(runs: pd.DataFrame) -> pd.DataFrame:
@@ -63,13 +69,18 @@ def _training(model: str) -> str:
 
 
 def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with the spread of log ESS and of the lower bound between pilots.
+    """Runs with the error of log ESS and its spread and that of the lower bound between pilots.
+
+    The error is the larger of those by bootstrap and for normal weights.
 
     The spread of the bound is relative to its distance from log Z. For each model, it is the
     variance over seeds, each with its own pilot, in excess of the variance within runs, pooled over
     settings with several seeds. Equal steps have no pilot.
     """
-    runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=_ess_error(runs))
+    sizes = zip(runs["ess"], runs["n_chains"].astype(int), strict=True)
+    low, high = np.transpose([tables.ess_interval(*size) for size in sizes])
+    wider = np.maximum(high, runs["ess_high"]) / np.minimum(low, runs["ess_low"])
+    runs = runs.assign(gap=runs["log_z"] - runs["mean_log_z"], ess_error=np.log(wider) / 3.92)
     runs["kind"] = runs["model"].str.partition(",")[0]
 
     def beyond(values, errors) -> float:
@@ -79,26 +90,15 @@ def with_pilots(runs: pd.DataFrame) -> pd.DataFrame:
         gap, freedom = g["gap"].mean(), len(g) - 1
         of_bound = beyond(g["mean_log_z"], g["mean_std_error"]) / gap**2
         of_ess = beyond(np.log(g["ess"]), g["ess_error"])
-        return {"kind": g["kind"].iloc[0], "n": freedom, "ess": freedom * of_ess,
-                "bound": freedom * of_bound}  # fmt: skip
+        return g["kind"].iloc[0], freedom, freedom * of_ess, freedom * of_bound
 
     groups = [g for _, g in runs[runs["label"] != "LINEAR"].groupby(SETTING) if len(g) > 1]
     sums = pd.DataFrame(map(of_setting, groups), columns=["kind", "n", "ess", "bound"])
     sums = sums.groupby("kind").sum()
-    piloted = np.where(runs["label"] == "LINEAR", 0.0, 1.0)
     for name in ("ess", "bound"):
-        spread = np.sqrt((sums[name] / sums["n"]).clip(lower=0))
-        runs[f"pilot_{name}"] = runs["kind"].map(spread).fillna(0.0) * piloted
+        spread = runs["kind"].map(np.sqrt((sums[name] / sums["n"]).clip(lower=0))).fillna(0.0)
+        runs[f"pilot_{name}"] = spread * (runs["label"] != "LINEAR")
     return runs.assign(pilot_n=runs["kind"].map(sums["n"]).fillna(1.0))
-
-
-def _ess_error(runs) -> list[float]:
-    """Standard errors of log ESS: the larger of those by bootstrap and for normal weights."""
-    errors = []
-    for row in runs.itertuples():
-        low, high = tables.ess_interval(row.ess, int(row.n_chains))
-        errors.append(math.log(max(high, row.ess_high) / min(low, row.ess_low)) / 3.92)
-    return errors
 
 
 def found(runs, model: str, label: str, k: int = 100_000, base: str = "base rate"):
@@ -143,28 +143,6 @@ def _over_seeds(values, errors, pilots, scale: str) -> Measured | None:
     return Measured(float(np.mean(values)), float(error), freedom, n, scale)
 
 
-def pooled(ratios, settings, rival: str, pilot: str) -> Measured:
-    """Mean over settings of the ratios of VAROPT0.009 and a rival, on the scale "log".
-
-    Errors within runs are independent. A pilot serves all numbers of steps of its model, and its
-    error does not average out over them. This error enters with the weight of each seed.
-    """
-    ratios, n = list(ratios), len(settings)
-    used = pd.concat(
-        by[label].assign(weight=1 / len(by[label]) / n)
-        for _, by in settings
-        for label in ("VAROPT0.009", rival)
-    )
-    of_seed = used.groupby(["model", "label", "seed"])[["weight", pilot, "pilot_n"]]
-    of_seed = of_seed.agg({"weight": "sum", pilot: "mean", "pilot_n": "mean"})
-    squares = [(m.std_error / n) ** 2 for m in ratios]
-    squares += list((of_seed["weight"] * of_seed[pilot]) ** 2)
-    total, each = sum(squares), [*(m.freedom for m in ratios), *of_seed["pilot_n"]]
-    below = sum(x**2 / f for x, f in zip(squares, each, strict=True))
-    freedom = total**2 / below if below else math.inf
-    return Measured(sum(m.value for m in ratios) / n, math.sqrt(total), freedom, n, "log")
-
-
 def printed(number: int) -> pd.DataFrame:
     """Table 1 or 2 as printed."""
     return published(f"varopt_table{number}")
@@ -175,11 +153,12 @@ def printed_ess(model: str, label: str) -> float:
     return float(one(table, model=papers_name(model), schedule=label)["ess"])
 
 
-def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
+def table(runs: pd.DataFrame, models) -> pd.DataFrame:
     """A printed table with our values below each row: log Z (nats), its error and ESS of 1,000."""
     source = printed(1 if models[0].endswith("_20") else 2).set_index(["model", "schedule"])
     of_paper = {m: source.loc[papers_name(m)].iloc[0].get("logz_exact", math.nan) for m in models}
-    known = {m: with_error(reference[m].log_z, reference[m].std_error) for m in models}
+    truths = runs.groupby("model")[["truth", "truth_error"]].first()
+    known = {m: with_error(*truths.loc[m]) for m in models}
     shown = {m: f"{x:.3f}" if math.isfinite(x) else "–" for m, x in of_paper.items()}
     rows = [
         _row("reference", whose, {m: (x, "–") for m, x in values.items()})
@@ -195,7 +174,7 @@ def table(runs: pd.DataFrame, models, reference: dict) -> pd.DataFrame:
         for base in BASES:
             ours = {m: found(runs, m, label, base=base) for m in models}
             if any(map(len, ours.values())):
-                cells = {m: _our_cells(of, reference[m].log_z) for m, of in ours.items()}
+                cells = {m: _our_cells(of) for m, of in ours.items()}
                 rows.append(_row(label, f"ours, {base}", cells))
     return pd.DataFrame(rows)
 
@@ -212,12 +191,12 @@ def _less(log_z: float, reference: float) -> str:
     return f" ({log_z - reference:+.3f})".replace("-", "−") if math.isfinite(reference) else ""
 
 
-def _our_cells(rows, reference: float) -> tuple[str, str]:
+def _our_cells(rows) -> tuple[str, str]:
     if rows.empty:
         return "–", "–"
     value = rows["log_z"].mean()
     log_z = tables.with_error(value, rows["std_error"].mean() / math.sqrt(len(rows)))
-    log_z += _less(value, reference)
+    log_z += _less(value, rows["truth"].iloc[0])
     share = ess(rows)
     size = 1000 * math.exp(share.value)
     error = size * share.std_error
