@@ -268,15 +268,8 @@ SHORT, LONG = "SAMS, 5,000 sweeps", "SAMS, 30,000 sweeps"
 
 def seconds(**of):
     """Three runs of each program on each model; ``of`` changes the seconds of a program."""
-    base = {
-        "AIS": 1.0,
-        "TAP3, a": 0.01,
-        "TAP3, b": 0.02,
-        "RTS_a": 0.5,
-        "RTS_b": 0.6,
-        SHORT: 0.05,
-        LONG: 0.06,
-    } | of
+    base = {"AIS": 1.0, "TAP3, a": 0.01, "TAP3, b": 0.02, "RTS_a": 0.5, "RTS_b": 0.6}
+    base |= {SHORT: 0.05, LONG: 0.06} | of
     spread = np.array([0.99, 1.0, 1.01])
     rows = [
         pd.DataFrame({"units": n, "program": k, "seconds": x * n * spread})

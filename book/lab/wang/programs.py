@@ -44,9 +44,8 @@ def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
     return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {STEPS[s['schedule']]}")
 
 
-def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
+def of_rts(runs: pd.DataFrame) -> pd.DataFrame:
     """Readings of the loop of RTS: round length, threshold, constant and number of temperatures."""
-    runs = pd.concat(stored, ignore_index=True)
     keys = ["n_temperatures", "round_sweeps", "threshold", "constant", "estimator"]
 
     def words(s) -> str:
@@ -229,8 +228,7 @@ def spread(values) -> float:
 
 def sets(values) -> list[float]:
     """Variances of sets of twenty calls."""
-    x = np.asarray(values)
-    return [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)]
+    return [spread(x) for x in np.split(np.asarray(values), len(values) // PRINTED_RUNS)]
 
 
 def in_cycle(found: pd.DataFrame) -> bool:
@@ -292,11 +290,10 @@ def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
     for begin, tolerance in both.index[both]:
         reading = FIRST | {"begin": begin, "tolerance": tolerance}
         of = {label: calls(runs, model, order, **reading) for order, label in ORDERS.items()}
-        variances = {
-            f"variance of {label}": variance_judged(name, found, row[label], float(text))
-            for label, found in of.items()
-        }
+        variances = {}
         for label, found in of.items():
+            by_calls = variance_judged(name, found, row[label], float(text))
+            variances[f"variance of {label}"] = by_calls
             means[label].append(found["log_z"].mean())
             spreads[label] += sets(found["log_z"])
         for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):
