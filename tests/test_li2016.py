@@ -18,7 +18,6 @@ from rbmbook.paths import bracket_log_z
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmbook.training import train_gaussian
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
-from rbmlib import EnergyPath, LeakinessPath
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 linear = rl.schedules.linear
@@ -40,43 +39,41 @@ def test_quadrature_is_exact_enough(leakiness):
 
 
 @pytest.mark.parametrize(("norm", "c"), [(0.9, 0.01), (0.8, 0.5)])
-def test_chains_from_either_region_come_to_the_stationary_law(norm, c):
+def test_chains_from_every_node_come_to_the_stationary_law(norm, c):
     u, w = quadrature.nodes(norm)
     law, model = quadrature.stationary_law(norm, c)
-    begun, settled = (quadrature.from_starts(norm, c, np.full(k, c)) for k in (0, 200))
-    of_regions = w @ (model[:, None] * np.stack([u > 0, u <= 0], axis=1))
-    assert begun[0] == pytest.approx([0, 0])
-    assert begun[1] == pytest.approx(1 - of_regions, abs=1e-9)
-    assert of_regions[1] == pytest.approx(1 / (1 + ((1 - c * norm**2) / (1 - norm**2)) ** 0.5))
-    assert settled[0] == pytest.approx([w[u <= 0] @ law[u <= 0], w[u > 0] @ law[u > 0]], abs=1e-7)
-    assert settled[1] == pytest.approx(w @ np.abs(law - model) / 2, abs=1e-7)
-    assert settled[2] == pytest.approx(of_regions)
+    begun, settled = (quadrature.from_nodes(norm, c, np.full(k, c)) for k in (0, 200))
+    up, mass, inside = u > 0, settled[2], np.abs(u) < 12
+    assert not begun[0].any()
+    assert begun[1] == pytest.approx(1 - w * model, abs=1e-9)
+    assert mass[~up].sum() == pytest.approx(1 / (1 + ((1 - c * norm**2) / (1 - norm**2)) ** 0.5))
+    other = np.where(up, (w * law)[~up].sum(), (w * law)[up].sum())
+    assert settled[0][inside] == pytest.approx(other[inside], abs=1e-7)
+    assert np.allclose(settled[1][inside], w @ np.abs(law - model) / 2, atol=1e-7)
 
 
-def test_chains_from_points_are_those_from_a_region_on_average():
-    sweeps = np.array([0.7, 0.3, 0.1])
-    regions, points = (quadrature.from_starts(0.9, 0.1, sweeps, points=x) for x in (False, True))
-    half = len(points[0]) // 2
-    for region, at in enumerate((np.s_[half:], np.s_[:half])):  # u > 0 is the second half
-        share, mass = points[0][at], points[2][at]
-        assert share @ mass / mass.sum() == pytest.approx(regions[0][region])
-        assert mass.sum() == pytest.approx(regions[2][region])
-    assert points[1] @ points[2] > regions[1] @ regions[2]  # no average hides a distance
-
-
-def test_chains_from_the_narrow_region_are_as_far_as_in_the_stored_table(toys):
+@pytest.mark.parametrize("column", ["tv_cd_region", "tv_mix_region"])
+def test_chains_from_nodes_are_on_average_those_of_the_stored_table(toys, column):
+    """From the narrow region, u <= 0; the average distance of nodes is no distance of averages."""
     row = toys[(toys["n_sweeps"] == 20) & (toys["norm"] == 0.99) & (toys["leakiness"] == 0.5)]
-    falling = 1 - np.arange(1, 21) / 40
-    for sweeps, column in ((np.full(20, 0.5), "tv_cd_region"), (falling, "tv_mix_region")):
-        distance = quadrature.from_starts(0.99, 0.5, sweeps)[1][1]
-        assert distance == pytest.approx(row[column].item(), abs=1e-4)
+    sweeps = np.full(20, 0.5) if column == "tv_cd_region" else 1 - np.arange(1, 21) / 40
+    share, away, mass = quadrature.from_nodes(0.99, 0.5, sweeps)
+    u, w = quadrature.nodes(0.99, len(mass) // 2)
+    narrow = np.where(u > 0, 0, mass) / mass[u <= 0].sum()
+    law = narrow / w
+    for c in sweeps:
+        law = quadrature.transition_density(u, 0.99, c) @ (w * law)
+    assert share @ narrow == pytest.approx((w * law)[u > 0].sum())
+    distance = np.abs(w * law - mass).sum() / 2
+    assert away @ narrow > distance == pytest.approx(row[column].item(), abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
-def test_predicted_bias_and_error_are_those_of_runs(kind):
+@pytest.mark.parametrize(
+    ("kind", "moves"), [(rl.LeakinessPath, "leakiness"), (rl.EnergyPath, "energy")]
+)
+def test_predicted_bias_and_error_are_those_of_runs(kind, moves):
     """30 columns at once: the estimate's error and its standard error, from 6,000 chains."""
     rbm, betas = orthogonal_leaky_rbm(40, 30), linear(60)
-    moves = {LeakinessPath: "leakiness", EnergyPath: "energy"}[kind]
     predicted = quadrature.annealed_bias(0.9, 0.01, betas, moves)
     run = rl.ais(kind(rbm, kernel="gibbs"), betas, 6_000, 1)
     expected = predicted.std_error(30, 6_000)
@@ -418,11 +415,11 @@ def test_mix_follows_shares_and_distances(monkeypatch):
         "distance, trained": REPRODUCED,
     }
 
-    def better(norm, c, sweeps, points):
+    def better(norm, c, sweeps):
         falls = sweeps[0] > sweeps[-1]
         return np.full(2, 0.2 + 0.1 * falls), np.full(2, 0.2 - 0.1 * falls), np.full(2, 0.5)
 
-    monkeypatch.setattr(quadrature, "from_starts", better)
+    monkeypatch.setattr(quadrature, "from_nodes", better)
     assert sections.explores(distances_of(mix=0.05)).outcome == REPRODUCED
     monkeypatch.setattr(sections, "annealed_leakiness", lambda c, n: np.full(n, c))
     assert sections.explores(distances_of()).outcome != REPRODUCED
