@@ -137,9 +137,7 @@ def annealed_bias(
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
 
 
-def linear_bias(
-    norm: float, leakiness: float, n_steps: int, moves, weigh_first: bool = True
-) -> float:
+def linear_bias(norm: float, leakiness: float, n_steps: int, moves, weigh_first=True) -> float:
     """`annealed_bias` of many linear steps, as ``a + b / n_steps`` fitted to 500 and 1,000."""
     few, more = (linear(norm, leakiness, k, moves, weigh_first).bias for k in (500, 1000))
     return more + (few - more) * (1000 / n_steps - 1)
