@@ -143,9 +143,9 @@ def test_gaps_of_a_toy_are_the_bias_of_the_published_move():
     assert set(found) == {("toy", m, k) for m in tables.METHODS for k in live.STEPS}
     for (_, method, k), gap in found.items():
         path = tables.METHODS[method][0]
-        bias = 6 * quadrature.linear(0.8, 0.1, k, path).bias
-        variance = quadrature.linear(0.8, 0.1, k, path).relative_variance
-        assert gap.value == pytest.approx(bias - 3 * variance, abs=4.5 * gap.std_error + 0.02)
+        unit = quadrature.linear(0.8, 0.1, k, path)
+        expected = 6 * unit.bias - 3 * unit.relative_variance
+        assert gap.value == pytest.approx(expected, abs=4.5 * gap.std_error + 0.02)
 
 
 def test_log_likelihood_of_the_gaussian_with_free_directions():

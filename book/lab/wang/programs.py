@@ -26,7 +26,8 @@ FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
 ON = {"AIS": "the base", "RTS": "N and Tlimit", "SAMS": "the settings"}  # what a row depends on
 RUNS_OF = {"mean of 20 runs": PRINTED_RUNS, "one run": 1}  # what a printed log Z may be
-FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}  # of RTS
+# The reading of RTS that gives the report's numbers.
+FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}
 
 
 def pooled(rows: pd.DataFrame) -> dict:
@@ -159,13 +160,6 @@ def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
     of_mean = (readings["log_z"] - value) ** 2 / ((variance + readings["variance"]) / PRINTED_RUNS)
     of_variance = np.log(readings["variance"] / variance) ** 2 * PRINTED_RUNS / 4
     return readings.loc[(of_mean + of_variance).idxmin()]
-
-
-def fitting(loops: pd.DataFrame, model: str):
-    """The reading of RTS that gives the report's numbers; None if its runs do not stop."""
-    rows = pick(loops, model=model).query(f"n >= {FEWEST}")
-    rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
-    return rows.iloc[0] if len(rows) else None
 
 
 def rmse(row) -> ms.Measured:

@@ -62,12 +62,6 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("")
 
 
-def rts_rows(runs: Stored) -> pd.DataFrame:
-    """The reading that gives the report's numbers, also at the loosest threshold."""
-    where = programs.FIT | {"threshold": [0.05, 0.02]}
-    return pick(runs.rts, **where).sort_values("threshold")
-
-
 def tap_rows(runs: Stored) -> pd.DataFrame:
     """Printed rows, which do not state the order, above TAP2 and TAP3 by the first reading."""
     rows = []
@@ -87,11 +81,13 @@ def tap_rows(runs: Stored) -> pd.DataFrame:
 def program_errors(runs: Stored) -> pd.DataFrame:
     """Printed and our errors of the four programs; ours also with the RMSE of single runs."""
     rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
+    stop = runs.rts.query(f"n >= {programs.FEWEST}")
+    rts = pick(stop, **programs.FIT).set_index("model", drop=False)
     for model in MODELS:
         theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
         found = {
             "AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear"),
-            "RTS": programs.fitting(runs.rts, model),
+            "RTS": rts.loc[model] if model in rts.index else None,
             "SAMS": one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps"),
         }
         ours = {
