@@ -225,12 +225,12 @@ def test_variances_of_sets_of_twenty_calls():
 
 def test_a_row_of_tap_is_judged_over_orders_and_numbers_of_calls():
     two = calls(341.3 + 1e-5 * np.cos(np.arange(20.0)), order=2, cycle_low=np.nan)
-    found = programs.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]), "h100")
+    found = programs.row_judged("wang-tap-h100", pd.concat([calls(CYCLE), two]))
     assert {part[0].rsplit(", ", 1)[1] for part in found.parts if part[2] != CONTRADICTED} == {
         "mean of 20 calls of TAP3"
     }
     far = pd.concat([calls(np.array(CYCLE) - 3, cycle_low=np.nan), two])
-    assert programs.row_judged("wang-tap-h100", far, "h100").outcome == CONTRADICTED
+    assert programs.row_judged("wang-tap-h100", far).outcome == CONTRADICTED
 
 
 def test_quick_calls_come_below_the_tolerance_soon():

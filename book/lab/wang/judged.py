@@ -97,17 +97,18 @@ def mh_table(stored: pd.DataFrame) -> Verdict:
     return found.said(said, words, "none (a Gaussian in two dimensions)")
 
 
-def rows(
-    method: str, readings: pd.DataFrame, words: dict[str, str], price: dict[str, str] | None = None
-) -> list[Verdict]:
-    """A verdict on each row of a printed table; ``price`` says what would decide an open one."""
-
-    def judged(model):
-        name = f"wang-{method.lower()}-{model}"
-        found = programs.over_readings(name, method, pick(readings, model=model))
-        return found.priced(price[model]) if price and model in price else found
-
-    return _by_model(judged, words)
+def rows(method: str, readings: pd.DataFrame, words: dict[str, str], price=()) -> list[Verdict]:
+    """A verdict on each row of a printed table; ``price[model]`` would decide an open one."""
+    found = []
+    for model in MODELS:
+        name, of_model = f"wang-{method.lower()}-{model}", pick(readings, model=model)
+        if method == "TAP":
+            v = programs.row_judged(name, of_model)
+        else:
+            v = programs.over_readings(name, method, of_model)
+        v = v.priced(price[model]) if model in price else v
+        found.append(v.said(words=words[model], models=f"{model}, the report's own"))
+    return found
 
 
 def sams_rows(runs: Stored) -> list[Verdict]:
@@ -118,14 +119,6 @@ def sams_rows(runs: Stored) -> list[Verdict]:
     said += "{:.0f} that divide it out, as section III.B says, have means of {:.0f} to {:.0f} nats."
     words = {m: said.format(*divided.loc[m]).replace("of -", "of −") for m in MODELS}
     return rows("SAMS", every, words)
-
-
-def tap_rows(runs: Stored, words: dict[str, str]) -> list[Verdict]:
-    return _by_model(lambda m: programs.row_judged(f"wang-tap-{m}", runs.tap, m), words)
-
-
-def _by_model(judged, words: dict[str, str]) -> list[Verdict]:
-    return [judged(m).said(words=words.get(m, ""), models=f"{m}, the report's own") for m in MODELS]
 
 
 def ais_finer(runs: Stored) -> Verdict:

@@ -273,11 +273,12 @@ def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: in
     return _off(name, mean_of_calls(found["log_z"]), spread, n)
 
 
-def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
-    """One verdict on a row of the printed table, over all readings with runs of both orders."""
+def row_judged(name: str, runs: pd.DataFrame) -> Verdict:
+    """One verdict on a row of the table of TAP, over all readings with runs of both orders."""
+    model = runs["model"].iloc[0]
     row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
     text, cases = printed("TAP (").loc[model, "logz"], {}
-    ran = pick(runs, model=model, n_updates=1000, update="alternating")
+    ran = pick(runs, n_updates=1000, update="alternating")
     both = ran.groupby(["begin", "tolerance"], sort=False)["order"].nunique() == len(ORDERS)
     means: dict[str, list] = {label: [] for label in row}
     spreads: dict[str, list] = {label: [] for label in row}  # of 20 calls each
