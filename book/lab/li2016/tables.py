@@ -219,8 +219,8 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         ratio = ms.measured(e.value / x.value, e.std_error / e.value, e.freedom, "log")
         cases[f"{j} units"] = judge.effect(claim, ratio, direction=+1, size=(10, np.inf))
     ratios = [*cases.values()]
-    steps = [ms.difference(*pair) for pair in (pairs[0], pairs[-1])]
-    grown = ms.difference(steps[1], steps[0])
+    first, last = (ms.difference(*pair) for pair in (pairs[0], pairs[-1]))
+    grown = ms.difference(last, first)
     cases["growth of the difference"] = judge.effect(claim, grown, direction=+1, unit="nats")
     times = energy["bias"] / leaky["bias"]
     better = together(cases).said(
@@ -228,7 +228,7 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         f"{max(v.high for v in ratios):.2f} times that of AIS-Leaky (in the paper, it is "
         f"{times.min():.0f} to {times.max():.0f} times as large).",
         "From 5 to 30 hidden units, the difference of the two errors grows from "
-        f"{steps[0].value:.3f} to {steps[1].value:.3f} nats.",
+        f"{first.value:.3f} to {last.value:.3f} nats.",
     )
     better = better._replace(note=ratios[0].note.partition(";")[0])  # the size differs
     errors = (np.hypot([x.value for x in p["ours"]], p["deviation"]) for p in (energy, leaky))

@@ -529,15 +529,13 @@ def speed_order(stored: pd.DataFrame) -> Verdict:
     def quicker(a, b):
         return {f"h{n}": less(spent[n, a], spent[n, b]) for n in units}
 
-    def by_temperature(n):
-        return spent[n, "AIS"] / of_ais["n_temperatures"][f"h{n}"]
-
     def within(limit, x, unit=""):
         return judge.bound(name, x, at_most=limit, unit=unit, alpha=ms.FEW)
 
     faster = {k: quicker(k, "AIS") for k in walks}
     times = (f"{k}, {n}: {effect_in_words(v)}" for k in walks for n, v in faster[k].items())
-    grows = {f"h{a} over h{b}": less(*map(by_temperature, (a, b))) for a, b in pairwise(units)}
+    per_step = {n: spent[n, "AIS"] / of_ais["n_temperatures"][f"h{n}"] for n in units}
+    grows = {f"h{a} over h{b}": less(per_step[a], per_step[b]) for a, b in pairwise(units)}
     of_500 = {k: within(share, ms.ratio(spent[most, k], spent[most, "AIS"])) for k in walks}
     soon = {f"{k}, h{n}": within(1, spent[n, k], "s") for k in taps for n in units}
     quick = {r: {k: quicker(k, r) for k in taps} for r in ("AIS", loops[0], walks[0])}
