@@ -37,19 +37,19 @@ def test_the_sampler_is_judged_by_error_range_and_means():
     assert parts["drawn again, no closer with more points"] == REPRODUCED
     assert parts["drawn again, mean in the printed range"] == CONTRADICTED
     assert parts["counted again, mean, ours minus printed"] == CONTRADICTED
-    right = judged.mh_table(sampler().assign(correlation=lambda t: t["correlation"] + 0.23))
+    right = judged.mh_table(sampler(0.23))
     assert {p[0]: p[2] for p in right.parts}["drawn again, mean in the printed range"] == REPRODUCED
 
 
 # ------------------------------------------------------------------ readings of the programs
 
 LOOP = {"model": "h10", "rbm_a": "counts + 5", "n_temperatures": 99, "round_sweeps": 2000,
-        "threshold": 0.02, "constant": "kept", "estimator": "rts printed"}  # fmt: skip
+        "threshold": 0.02, "constant": "kept", "estimator": "rts printed", "n_runs": 1,
+        "stopped": 1.0, "variance": np.nan}  # fmt: skip
 
 
-def loops(log_z, stopped=1.0, mean_sweeps=4000.0, n_runs=1, variance=np.nan, **changed):
-    setting = LOOP | {"n_runs": n_runs, "stopped": stopped, "mean_sweeps": mean_sweeps}
-    return pd.DataFrame({"log_z": log_z}).assign(variance=variance, **(setting | changed))
+def loops(log_z, **changed):
+    return pd.DataFrame({"log_z": log_z}).assign(**LOOP | changed)
 
 
 def test_runs_of_several_rows_are_pooled():
