@@ -260,16 +260,12 @@ def row(model="leaky", method="cd", rate=1e-3, seed=0, level=0.0, **other):
 ROWS = [row(rate=rate, level=level) for rate, level in ((1e-4, 50), (1e-3, 60), (1e-2, np.nan))]
 ROWS += [row(seed=seed, level=60) for seed in range(1, 6)]
 ROWS += [row(rate=1e-4, seed=1, level=-500)]  # of another rate: does not count
-ROWS += [row(method="leaky", seed=seed, level=20) for seed in range(6)]
-ROWS += [row(method="mix", seed=seed, level=90) for seed in range(6)]
-ROWS += [
-    row(model, falling=falling, seed=seed, level=level)
-    for model, falling, level in (
-        ("gaussian", False, 40), ("leaky", True, 90), ("gaussian", True, 45)
-    )
-    for seed in range(6)
+KINDS = [
+    {"method": "leaky", "level": 20}, {"method": "mix", "level": 90},
+    {"model": "gaussian", "level": 40}, {"falling": True, "level": 90},
+    {"model": "gaussian", "falling": True, "level": 45}, {"model": "gaussian", "n_sweeps": 1},
 ]  # fmt: skip
-ROWS += [row("gaussian", n_sweeps=1, seed=seed, level=0) for seed in range(6)]
+ROWS += [row(seed=seed, **kind) for kind in KINDS for seed in range(6)]
 TABLE = pd.DataFrame(ROWS)
 
 

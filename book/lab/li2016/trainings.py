@@ -66,9 +66,9 @@ class Trainings:
     def verdict(self, claim: str, one: str, other: str, judged=judge.effect, **how) -> Verdict:
         """Is the first kind ahead at both limits of log Z? Open if a training run broke down."""
         counts = [self.of(name, end) for name in (one, other) for end in ENDS]
-        if min(map(len, counts)) < 2 or not np.isfinite(np.concatenate(counts)).all():
-            return judge.left_open(claim, "fewer than two complete training runs of a kind")
         n = min(map(len, counts))
+        if n < 2 or not np.isfinite(np.concatenate(counts)).all():
+            return judge.left_open(claim, "fewer than two complete training runs of a kind")
         told = {"unit": "nats", "n_trainings": n, "alpha": ms.FEW} | (how or {"direction": +1})
         ends = {f"{end} end": judged(claim, self.ahead(one, other, end), **told) for end in ENDS}
         both = together(ends)
