@@ -18,7 +18,6 @@ from rbmbook.paths import bracket_log_z
 from rbmbook.sweeps.words import ESTIMATORS, MODELS
 from rbmbook.training import train_gaussian
 from rbmbook.verdicts import CONTRADICTED, DEPENDS, OPEN, REPRODUCED
-from rbmlib import EnergyPath, LeakinessPath
 from rbmlib.models.testsystems import orthogonal_leaky_rbm
 
 linear = rl.schedules.linear
@@ -26,57 +25,44 @@ linear = rl.schedules.linear
 # quadrature ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("leakiness", [1.0, 0.5, 0.01])
-def test_quadrature_is_exact_enough(leakiness):
-    u, w = quadrature.nodes(0.9)
-    moves = quadrature.transition_density(u, 0.9, leakiness)
-    inside = np.abs(u) < 12
-    assert np.allclose((w @ moves)[inside], 1, atol=1e-10)
-    law, model = quadrature.stationary_law(0.9, leakiness)
-    assert w @ model == pytest.approx(1, abs=1e-10)
-    assert np.allclose(moves @ (w * law), law, atol=1e-10)
-    distance = w @ np.abs(law - model) / 2
-    assert (distance < 1e-12) if leakiness == 1 else (0.005 < distance < 0.03)
-
-
-@pytest.mark.parametrize(("norm", "c"), [(0.9, 0.01), (0.8, 0.5)])
-def test_chains_from_either_region_come_to_the_stationary_law(norm, c):
+@pytest.mark.parametrize(("norm", "c"), [(0.9, 0.01), (0.8, 0.5), (0.9, 1.0)])
+def test_chains_from_every_node_come_to_the_stationary_law(norm, c):
     u, w = quadrature.nodes(norm)
     law, model = quadrature.stationary_law(norm, c)
-    begun, settled = (quadrature.from_starts(norm, c, np.full(k, c)) for k in (0, 200))
-    of_regions = w @ (model[:, None] * np.stack([u > 0, u <= 0], axis=1))
-    assert begun[0] == pytest.approx([0, 0])
-    assert begun[1] == pytest.approx(1 - of_regions, abs=1e-9)
-    assert of_regions[1] == pytest.approx(1 / (1 + ((1 - c * norm**2) / (1 - norm**2)) ** 0.5))
-    assert settled[0] == pytest.approx([w[u <= 0] @ law[u <= 0], w[u > 0] @ law[u > 0]], abs=1e-7)
-    assert settled[1] == pytest.approx(w @ np.abs(law - model) / 2, abs=1e-7)
-    assert settled[2] == pytest.approx(of_regions)
+    begun, settled = (quadrature.from_nodes(norm, c, np.full(k, c)) for k in (0, 200))
+    up, mass, inside = u > 0, settled[2], np.abs(u) < 12
+    assert not begun[0].any()
+    assert begun[1] == pytest.approx(1 - w * model, abs=1e-10)
+    assert mass[~up].sum() == pytest.approx(1 / (1 + ((1 - c * norm**2) / (1 - norm**2)) ** 0.5))
+    other = np.where(up, (w * law)[~up].sum(), (w * law)[up].sum())
+    assert settled[0][inside] == pytest.approx(other[inside], abs=1e-8)
+    distance = w @ np.abs(law - model) / 2
+    assert np.allclose(settled[1][inside], distance, atol=1e-10)
+    assert (distance < 1e-12) if c == 1 else (0.002 < distance < 0.03)
 
 
-def test_chains_from_points_are_those_from_a_region_on_average():
-    sweeps = np.array([0.7, 0.3, 0.1])
-    regions, points = (quadrature.from_starts(0.9, 0.1, sweeps, points=x) for x in (False, True))
-    half = len(points[0]) // 2
-    for region, at in enumerate((np.s_[half:], np.s_[:half])):  # u > 0 is the second half
-        share, mass = points[0][at], points[2][at]
-        assert share @ mass / mass.sum() == pytest.approx(regions[0][region])
-        assert mass.sum() == pytest.approx(regions[2][region])
-    assert points[1] @ points[2] > regions[1] @ regions[2]  # no average hides a distance
-
-
-def test_chains_from_the_narrow_region_are_as_far_as_in_the_stored_table(toys):
+@pytest.mark.parametrize("column", ["tv_cd_region", "tv_mix_region"])
+def test_chains_from_nodes_are_on_average_those_of_the_stored_table(toys, column):
+    """From the narrow region, u <= 0; the average distance of nodes is no distance of averages."""
     row = toys[(toys["n_sweeps"] == 20) & (toys["norm"] == 0.99) & (toys["leakiness"] == 0.5)]
-    falling = 1 - np.arange(1, 21) / 40
-    for sweeps, column in ((np.full(20, 0.5), "tv_cd_region"), (falling, "tv_mix_region")):
-        distance = quadrature.from_starts(0.99, 0.5, sweeps)[1][1]
-        assert distance == pytest.approx(row[column].item(), abs=1e-4)
+    sweeps = np.full(20, 0.5) if column == "tv_cd_region" else 1 - np.arange(1, 21) / 40
+    share, away, mass = quadrature.from_nodes(0.99, 0.5, sweeps)
+    u, w = quadrature.nodes(0.99, len(mass) // 2)
+    narrow = np.where(u > 0, 0, mass) / mass[u <= 0].sum()
+    law = narrow / w
+    for c in sweeps:
+        law = quadrature.transition_density(u, 0.99, c) @ (w * law)
+    assert share @ narrow == pytest.approx((w * law)[u > 0].sum())
+    distance = np.abs(w * law - mass).sum() / 2
+    assert away @ narrow > distance == pytest.approx(row[column].item(), abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", [LeakinessPath, EnergyPath])
-def test_predicted_bias_and_error_are_those_of_runs(kind):
+@pytest.mark.parametrize(
+    ("kind", "moves"), [(rl.LeakinessPath, "leakiness"), (rl.EnergyPath, "energy")]
+)
+def test_predicted_bias_and_error_are_those_of_runs(kind, moves):
     """30 columns at once: the estimate's error and its standard error, from 6,000 chains."""
     rbm, betas = orthogonal_leaky_rbm(40, 30), linear(60)
-    moves = {LeakinessPath: "leakiness", EnergyPath: "energy"}[kind]
     predicted = quadrature.annealed_bias(0.9, 0.01, betas, moves)
     run = rl.ais(kind(rbm, kernel="gibbs"), betas, 6_000, 1)
     expected = predicted.std_error(30, 6_000)
@@ -157,9 +143,9 @@ def test_gaps_of_a_toy_are_the_bias_of_the_published_move():
     assert set(found) == {("toy", m, k) for m in tables.METHODS for k in live.STEPS}
     for (_, method, k), gap in found.items():
         path = tables.METHODS[method][0]
-        bias = 6 * quadrature.linear(0.8, 0.1, k, path).bias
-        variance = quadrature.linear(0.8, 0.1, k, path).relative_variance
-        assert gap.value == pytest.approx(bias - 3 * variance, abs=4.5 * gap.std_error + 0.02)
+        unit = quadrature.linear(0.8, 0.1, k, path)
+        expected = 6 * unit.bias - 3 * unit.relative_variance
+        assert gap.value == pytest.approx(expected, abs=4.5 * gap.std_error + 0.02)
 
 
 def test_log_likelihood_of_the_gaussian_with_free_directions():
@@ -274,16 +260,12 @@ def row(model="leaky", method="cd", rate=1e-3, seed=0, level=0.0, **other):
 ROWS = [row(rate=rate, level=level) for rate, level in ((1e-4, 50), (1e-3, 60), (1e-2, np.nan))]
 ROWS += [row(seed=seed, level=60) for seed in range(1, 6)]
 ROWS += [row(rate=1e-4, seed=1, level=-500)]  # of another rate: does not count
-ROWS += [row(method="leaky", seed=seed, level=20) for seed in range(6)]
-ROWS += [row(method="mix", seed=seed, level=90) for seed in range(6)]
-ROWS += [
-    row(model, falling=falling, seed=seed, level=level)
-    for model, falling, level in (
-        ("gaussian", False, 40), ("leaky", True, 90), ("gaussian", True, 45)
-    )
-    for seed in range(6)
+KINDS = [
+    {"method": "leaky", "level": 20}, {"method": "mix", "level": 90},
+    {"model": "gaussian", "level": 40}, {"falling": True, "level": 90},
+    {"model": "gaussian", "falling": True, "level": 45}, {"model": "gaussian", "n_sweeps": 1},
 ]  # fmt: skip
-ROWS += [row("gaussian", n_sweeps=1, seed=seed, level=0) for seed in range(6)]
+ROWS += [row(seed=seed, **kind) for kind in KINDS for seed in range(6)]
 TABLE = pd.DataFrame(ROWS)
 
 
@@ -418,11 +400,11 @@ def test_mix_follows_shares_and_distances(monkeypatch):
         "distance, trained": REPRODUCED,
     }
 
-    def better(norm, c, sweeps, points):
+    def better(norm, c, sweeps):
         falls = sweeps[0] > sweeps[-1]
         return np.full(2, 0.2 + 0.1 * falls), np.full(2, 0.2 - 0.1 * falls), np.full(2, 0.5)
 
-    monkeypatch.setattr(quadrature, "from_starts", better)
+    monkeypatch.setattr(quadrature, "from_nodes", better)
     assert sections.explores(distances_of(mix=0.05)).outcome == REPRODUCED
     monkeypatch.setattr(sections, "annealed_leakiness", lambda c, n: np.full(n, c))
     assert sections.explores(distances_of()).outcome != REPRODUCED

@@ -25,6 +25,7 @@ from scipy.special import fdtri, ndtri
 
 from rbmlib.checks import count, number
 
+from . import tables
 from .claims import claim, printed_number
 from .measured import ALPHA, POWER, Measured, exactly, mean_of, minus
 from .verdicts import CONTRADICTED, OPEN, REPRODUCED, Verdict, shown
@@ -149,10 +150,7 @@ def compare(a, sign: str, b) -> Comparison:
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if not x.size or not y.size:
         raise ValueError("a or b is empty: expected numbers, or any comparison would hold")
-    said = [
-        f"{v.min():.4g}" if v.min() == v.max() else f"{v.min():.4g} to {v.max():.4g}"
-        for v in (x, y)
-    ]
+    said = [tables.span((v.min(), v.max()), "{:.4g}".format) for v in (x, y)]
     return Comparison(bool(signs[sign](x, y).all()), f" {sign} ".join(said))
 
 
@@ -205,15 +203,12 @@ def printed_value(
     allowed = again.could_see() + rounding
     note = f"margin ±{allowed:.3g}: {shows}"
 
-    def judged(x: Measured) -> Effect:
-        return _effect_of(minus(x, spread))
+    def judged(x: Measured) -> tuple[Effect, str]:
+        found = _effect_of(minus(x, spread))
+        return found, found.in_region(-allowed, allowed, rounding)
 
-    def outcome_of(found: Effect) -> str:
-        return found.in_region(-allowed, allowed, rounding)
-
-    found = judged(ours)
-    outcome = outcome_of(found)
-    note = _rough(outcome, _effect_of(ours), lambda x: outcome_of(judged(exactly(x)))) + note
+    found, outcome = judged(ours)
+    note = _rough(outcome, _effect_of(ours), lambda x: judged(exactly(x))[1]) + note
     return _verdict(name, ours, found, outcome, note, unit)
 
 

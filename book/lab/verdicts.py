@@ -93,11 +93,8 @@ def depends(setting: str, cases: dict[str, Verdict | dict[str, Verdict]]) -> Ver
         for model, v in models.items()
     )
     found = together(by_value)._replace(parts=parts)
-    found_on: dict[str, set[str]] = {}
-    for models in by_model.values():
-        for model, v in models.items():
-            found_on.setdefault(model, set()).add(v.outcome)
-    if any({REPRODUCED, CONTRADICTED} <= outcomes for outcomes in found_on.values()):
+    seen = {(model, v.outcome) for models in by_model.values() for model, v in models.items()}
+    if any((model, REPRODUCED) in seen and (model, CONTRADICTED) in seen for model, _ in seen):
         return found._replace(outcome=DEPENDS, note=f"on {setting}")
     outcomes = Counter(v.outcome for v in by_value.values())
     if len(outcomes) > 1:

@@ -185,30 +185,6 @@ LONGEST = 8  # longest detected cycle
 SAME = 1e-9  # nats; closer values of log Z count as equal
 
 
-class _Terms:
-    """W^n / n! up to an order, and the biases (hidden, visible)."""
-
-    def __init__(self, rbm, order: int):
-        self.powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
-        self.biases = rbm.hidden_bias, rbm.visible_bias
-
-    def updated(self, layer: int, own, other):
-        """Right-hand side for the hidden (0) or the visible (1) magnetisations."""
-        field = self.biases[layer].copy()
-        for power, kappa, slope in zip(self.powers, _KAPPA, _SLOPE, strict=False):
-            field += slope(own) * (kappa(other) @ (power.T if layer else power))
-        return expit(field)
-
-    def log_z(self, hidden, visible) -> float:
-        """Minus Gamma (the report's eq. 14), with 0 log 0 = 0."""
-        value = sum(float(m @ b) for m, b in zip((hidden, visible), self.biases, strict=True))
-        for m in (hidden, visible):
-            value -= float((xlogy(m, m) + xlogy(1 - m, 1 - m)).sum())
-        for power, kappa in zip(self.powers, _KAPPA, strict=False):
-            value += float(kappa(visible) @ power @ kappa(hidden))
-        return value
-
-
 _KAPPA = (lambda m: m, lambda m: m * (1 - m), lambda m: m * (1 - m) * (1 - 2 * m))
 _SLOPE = (lambda m: 1.0, lambda m: 1 - 2 * m, lambda m: 1 - 6 * m * (1 - m))
 
@@ -219,14 +195,32 @@ def iterates(rbm, order: int, begin, update: str = "alternating"):
     ``begin`` has hidden and visible magnetisations. "alternating", as printed, updates the visible
     layer from the new hidden layer; "synchronous" updates both from the old layers.
     """
-    terms = _Terms(rbm, order)
+    powers = [rbm.weights**n / math.factorial(n) for n in range(1, order + 1)]
+    biases = rbm.hidden_bias, rbm.visible_bias
+
+    def updated(layer: int, own, other):
+        """Right-hand side for the hidden (0) or the visible (1) magnetisations."""
+        field = biases[layer].copy()
+        for power, kappa, slope in zip(powers, _KAPPA, _SLOPE, strict=False):
+            field += slope(own) * (kappa(other) @ (power.T if layer else power))
+        return expit(field)
+
+    def log_z() -> float:
+        """Minus Gamma (the report's eq. 14), with 0 log 0 = 0."""
+        value = sum(float(m @ b) for m, b in zip((hidden, visible), biases, strict=True))
+        for m in (hidden, visible):
+            value -= float((xlogy(m, m) + xlogy(1 - m, 1 - m)).sum())
+        for power, kappa in zip(powers, _KAPPA, strict=False):
+            value += float(kappa(visible) @ power @ kappa(hidden))
+        return value
+
     hidden, visible = begin
     while True:
-        new = terms.updated(0, hidden, visible)
+        new = updated(0, hidden, visible)
         seen = new if update == "alternating" else hidden
-        hidden, visible = new, terms.updated(1, visible, seen)
+        hidden, visible = new, updated(1, visible, seen)
         saturated = any(m.min() == 0 or m.max() == 1 for m in (hidden, visible))
-        yield terms.log_z(hidden, visible), saturated
+        yield log_z(), saturated
 
 
 def cycle_length(values) -> int:

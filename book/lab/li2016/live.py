@@ -71,14 +71,14 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
     """Distances from settled chains of a trained model after ``n_sweeps``, by start.
 
     Starts are the Gaussian of leakiness 1, N(0, I), and one image, at the model's leakiness ("cd")
-    or while it falls from 1 ("mix"). "gaussian, on the way" averages over the sweeps `SUMMED`.
-    "same" is the average distance of two samples of one distribution.
+    or while it falls from 1 ("mix"). "gaussian, on the way" averages over the sweeps `SUMMED`,
+    which end with ``n_sweeps``. "same" is the average distance of two samples of one distribution.
     """
     (model, span), n, c = rbm.reduced(), len(images), rbm.leakiness
     data, zero = (span.coordinates(v) for v in (images.astype(float), np.zeros((1, rbm.n_visible))))
     steady, falling = np.full(n_sweeps, c), annealed_leakiness(c, n_sweeps)
     names = "gaussian", "normal", "cd", "mix"
-    found: dict[str, list] = {x: [] for x in (*names, *(f"{x}, on the way" for x in names[:2]))}
+    found: dict[str, list] = {x: [] for name in names for x in (name, f"{name}, on the way")}
     for i in range(n_repeats):
         rng, one = np.random.default_rng([seed, i]), data[[i % n]].repeat(n, axis=0)
         gaussian = gaussian_draws(model, n, rng), steady
@@ -86,11 +86,10 @@ def distances(rbm, images, n_repeats: int, seed: int, n_sweeps: int = 20) -> dic
         settled = model.field([*chains(model, data, np.full(60, c), rng)][-1])
         starts = gaussian, normal, (one, steady), (one, falling)
         for name, start in zip(names, starts, strict=True):
-            fields = [model.field(u) for u in chains(model, *start, rng)]
-            found[name].append(mean_distance(fields[-1], settled))
-            if f"{name}, on the way" in found:
-                far = [mean_distance(x, settled) for k, x in enumerate(fields, 1) if k in SUMMED]
-                found[f"{name}, on the way"].append(np.mean(far))
+            states = enumerate(chains(model, *start, rng), 1)
+            far = [mean_distance(model.field(u), settled) for k, u in states if k in SUMMED]
+            found[name].append(far[-1])
+            found[f"{name}, on the way"].append(np.mean(far))
     same = np.full(n_repeats, np.sqrt(np.pi / n) * np.log(2))
     return {name: np.array(values) for name, values in found.items()} | {"same": same}
 

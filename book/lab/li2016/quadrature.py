@@ -65,23 +65,19 @@ def model_density(u, norm: float, leakiness: float) -> np.ndarray:
     return np.exp(half_square(u, norm, leakiness, 1.0) - u**2 / 2 - unit_log_z(norm, leakiness))
 
 
-def from_starts(norm: float, leakiness: float, sweeps, points=False) -> tuple[np.ndarray, ...]:
-    """Chains that start in one region of the model, u > 0 or u <= 0, or at one node (``points``).
+def from_nodes(norm: float, leakiness: float, sweeps) -> tuple[np.ndarray, ...]:
+    """Chains from each node, where ``sweeps`` has the leakiness of each sweep.
 
-    ``sweeps`` has the leakiness of each sweep. Returns, for each start, the share of chains that
-    end in the other region, their total variation distance from the model, and the probability of
-    the start under the model.
+    Returns, for each start, the share of chains that end on the other side of 0, their total
+    variation distance from the model, and the probability of the start under the model.
     """
     u, w = nodes(norm, max(N_NODES, round(20 / np.sqrt(1 - norm**2))))  # as dense for any norm
-    up, model = u > 0, model_density(u, norm, leakiness)[:, None]
-    start = np.eye(len(u), dtype=bool) if points else np.stack([up, ~up], axis=1)
-    mass, law = w @ (model * start), start * (1.0 if points else model)
-    law /= w @ law
+    up, model, law = u > 0, model_density(u, norm, leakiness), np.diag(1 / w)
     for c, same in groupby(sweeps):
         moves = transition_density(u, norm, c) * w
         law = np.linalg.matrix_power(moves, len([*same])) @ law
-    crossed = up[:, None] != (up @ start)
-    return w @ (law * crossed), w @ np.abs(law - model) / 2, mass
+    crossed = up[:, None] != up
+    return w @ (law * crossed), w @ np.abs(law - model[:, None]) / 2, w * model
 
 
 class UnitBias(NamedTuple):
@@ -141,9 +137,7 @@ def annealed_bias(
     return UnitBias(float(bias), float(np.expm1(logs[1] - 2 * logs[0])))
 
 
-def linear_bias(
-    norm: float, leakiness: float, n_steps: int, moves, weigh_first: bool = True
-) -> float:
+def linear_bias(norm: float, leakiness: float, n_steps: int, moves, weigh_first=True) -> float:
     """`annealed_bias` of many linear steps, as ``a + b / n_steps`` fitted to 500 and 1,000."""
     few, more = (linear(norm, leakiness, k, moves, weigh_first).bias for k in (500, 1000))
     return more + (few - more) * (1000 / n_steps - 1)

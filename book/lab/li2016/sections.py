@@ -35,11 +35,9 @@ def theorems(seed: int) -> list[Verdict]:
     steps = 10.0 ** rng.uniform(-3, 0, size=(1000, 1, 1)) * rng.normal(size=(1000, 12, 6))
     others = [np.linalg.norm(outside - rl.project_weights(nearest + x, 0.9)) for x in steps]
     moved = np.linalg.norm(outside - nearest)
-    farther = judge.compare(others, ">", moved)
+    positive, farther = judge.compare(smallest, ">", 0), judge.compare(others, ">", moved)
     return [
-        judge.statement(
-            "li-theorem-valid", judge.compare(smallest, ">", 0), reason="the proof is above"
-        ).said(
+        judge.statement("li-theorem-valid", positive, reason="the proof is above").said(
             f"In {len(smallest)} random models, the smallest eigenvalue over all patterns of signs "
             f"is {min(smallest):.3f} to {max(smallest):.3f}."
         ),
@@ -113,7 +111,7 @@ def explores(far: dict[str, dict]) -> Verdict:
     claim, c, norms = "li-mix-explores", tables.LEAKINESS, (0.99, 0.999)
     sweeps, changed, toys = (np.full(20, c), annealed_leakiness(c, 20)), {}, {}
     for s in norms:
-        runs = (quadrature.from_starts(s, c, x, points=True) for x in sweeps)
+        runs = (quadrature.from_nodes(s, c, x) for x in sweeps)
         cd, mix = (np.array([share @ mass, away @ mass]) for share, away, mass in runs)
         more, ratio = 100 * (mix / cd - 1)[0], ms.measured((cd / mix)[1], 0.0, scale="log")
         changed[f"toy, s = {s:g}"] = judge.effect(claim, ms.exactly(more), direction=+1)

@@ -123,10 +123,8 @@ def rows_of_table_2(table: pd.DataFrame, method: str) -> list[dict]:
         return [with_error(*pair) for pair in runs.to_numpy()]
 
     def expected(first):
-        return [
-            with_error(difference(path, steps, j, first), deviation(method, j, first))
-            for j in UNITS
-        ]
+        pairs = ((difference(path, steps, j, first), deviation(method, j, first)) for j in UNITS)
+        return [with_error(*pair) for pair in pairs]
 
     return [
         row(f"{method}, printed", [f"{r.bias:.2f} ± {r.std:.3f}" for r in paper.itertuples()]),
@@ -197,13 +195,11 @@ def verdicts_of_table_2(table: pd.DataFrame, readings: dict) -> list[Verdict]:
     claim, paper = "li-table2-leaky", beside_print(table, "AIS-Leaky")
     after = [ms.exactly(round(difference("leakiness", 1000, j, False), 4)) for j in UNITS]
     moments = {"before the move": [*paper["ours"]], "after the move": after}
-    by_moment = {
-        f"weight evaluated {x}": _against_print(claim, paper, found) for x, found in moments.items()
-    }
+    cases = {f"weight evaluated {x}": _against_print(claim, paper, v) for x, v in moments.items()}
     values = [np.array([x.value for x in found]) for found in moments.values()]
     off = [(np.abs(x - paper["bias"]) - 0.005) / paper["std"] for x in values]
     before, after = (listed(f"{x:.4f}" for x in found) for found in values)
-    leaky = depends("when a weight is evaluated", by_moment).said(
+    leaky = depends("when a weight is evaluated", cases).said(
         f"With 5, 10, 20 and 30 hidden units, the differences are {before} nats, or {after} nats "
         "if weights are evaluated after the move.",
         f"Beyond rounding, they deviate by up to {off[0].max():.1f} and {off[1].max():.1f} printed "
@@ -223,8 +219,8 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         ratio = ms.measured(e.value / x.value, e.std_error / e.value, e.freedom, "log")
         cases[f"{j} units"] = judge.effect(claim, ratio, direction=+1, size=(10, np.inf))
     ratios = [*cases.values()]
-    steps = [ms.difference(*pair) for pair in (pairs[0], pairs[-1])]
-    grown = ms.difference(steps[1], steps[0])
+    first, last = (ms.difference(*pair) for pair in (pairs[0], pairs[-1]))
+    grown = ms.difference(last, first)
     cases["growth of the difference"] = judge.effect(claim, grown, direction=+1, unit="nats")
     times = energy["bias"] / leaky["bias"]
     better = together(cases).said(
@@ -232,12 +228,10 @@ def comparisons(table: pd.DataFrame) -> list[Verdict]:
         f"{max(v.high for v in ratios):.2f} times that of AIS-Leaky (in the paper, it is "
         f"{times.min():.0f} to {times.max():.0f} times as large).",
         "From 5 to 30 hidden units, the difference of the two errors grows from "
-        f"{steps[0].value:.3f} to {steps[1].value:.3f} nats.",
+        f"{first.value:.3f} to {last.value:.3f} nats.",
     )
     better = better._replace(note=ratios[0].note.partition(";")[0])  # the size differs
-    errors = (
-        np.hypot([x.value for x in paper["ours"]], paper["deviation"]) for paper in (energy, leaky)
-    )
+    errors = (np.hypot([x.value for x in p["ours"]], p["deviation"]) for p in (energy, leaky))
     claim = "li-leaky-cheaper"
     cases = {
         f"{j} units": judge.effect(claim, ms.measured(e / x, 0.0, scale="log"), direction=+1)

@@ -14,6 +14,7 @@ from rbmlib import datasets
 
 from .. import judge, tables
 from .. import measured as ms
+from ..page import pm
 from ..plots import BLUE, GREEN, ORANGE, RED
 from ..verdicts import CONTRADICTED, Verdict, depends, effect_in_words, together
 
@@ -65,9 +66,9 @@ class Trainings:
     def verdict(self, claim: str, one: str, other: str, judged=judge.effect, **how) -> Verdict:
         """Is the first kind ahead at both limits of log Z? Open if a training run broke down."""
         counts = [self.of(name, end) for name in (one, other) for end in ENDS]
-        if min(map(len, counts)) < 2 or not np.isfinite(np.concatenate(counts)).all():
-            return judge.left_open(claim, "fewer than two complete training runs of a kind")
         n = min(map(len, counts))
+        if n < 2 or not np.isfinite(np.concatenate(counts)).all():
+            return judge.left_open(claim, "fewer than two complete training runs of a kind")
         told = {"unit": "nats", "n_trainings": n, "alpha": ms.FEW} | (how or {"direction": +1})
         ends = {f"{end} end": judged(claim, self.ahead(one, other, end), **told) for end in ENDS}
         both = together(ends)
@@ -76,8 +77,7 @@ class Trainings:
     def summary(self) -> pd.Series:
         """Mean log-likelihood of the runs that count, with its error, by model and method."""
         names = [n for n in ORDER if n in self.rates.index and len(self.of(n)) > 1]
-        means = {name: ms.mean_of(self.of(name)) for name in names}
-        return pd.Series({n: tables.with_error(m.value, m.std_error) for n, m in means.items()})
+        return pd.Series({name: pm(ms.mean_of(self.of(name))) for name in names})
 
 
 def _names(stored: pd.DataFrame) -> pd.Series:
@@ -92,10 +92,9 @@ def _names(stored: pd.DataFrame) -> pd.Series:
 def all_settings(size_100, size_500, all_images) -> dict[str, Trainings]:
     """Settings by name, first the paper's 500 units, which include runs with more CD steps."""
     more = pd.read_csv(datasets.committed("results/leaky_steps.csv"))
-    size_500 = pd.concat([size_500, more])
-    at_default = size_100[size_100["largest"] == 0.9999]
-    runs = {"500 units": size_500, "all images": all_images}
-    return {name: Trainings(table) for name, table in (runs | {"100 units": at_default}).items()}
+    runs = {"500 units": pd.concat([size_500, more]), "all images": all_images}
+    runs["100 units"] = size_100[size_100["largest"] == 0.9999]
+    return {name: Trainings(table) for name, table in runs.items()}
 
 
 def by_bounds(settings: dict[str, Trainings], at_bounds: pd.DataFrame) -> dict[str, dict]:

@@ -31,12 +31,6 @@ def printed(method: str) -> pd.DataFrame:
     return table[table["method"].str.startswith(method)].set_index("model")
 
 
-@cache
-def printed_correlations() -> pd.DataFrame:
-    """The table of the Metropolis-Hastings sampler, as text."""
-    return pd.read_csv(datasets.committed("published/report_mh_correlation.csv"), dtype=str)
-
-
 def printed_error(model: str, method: str) -> float:
     return float(printed(method).loc[model, "logz"]) - truth(model)
 

@@ -26,7 +26,8 @@ FEWEST = 10  # with fewer runs, mean and variance are not judged
 STEPS = {"linear": "equal steps", "random": "random steps", "sm08": "SM08 steps"}  # of AIS
 ON = {"AIS": "the base", "RTS": "N and Tlimit", "SAMS": "the settings"}  # what a row depends on
 RUNS_OF = {"mean of 20 runs": PRINTED_RUNS, "one run": 1}  # what a printed log Z may be
-FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}  # of RTS
+# The reading of RTS that gives the report's numbers.
+FIT = {"n_temperatures": 99, "round_sweeps": 2000, "threshold": 0.02, "constant": "kept"}
 
 
 def pooled(rows: pd.DataFrame) -> dict:
@@ -44,9 +45,8 @@ def of_ais(*stored: pd.DataFrame) -> pd.DataFrame:
     return _readings(runs, ["base", "schedule"], lambda s: f"{s['base']}, {STEPS[s['schedule']]}")
 
 
-def of_rts(*stored: pd.DataFrame) -> pd.DataFrame:
+def of_rts(runs: pd.DataFrame) -> pd.DataFrame:
     """Readings of the loop of RTS: round length, threshold, constant and number of temperatures."""
-    runs = pd.concat(stored, ignore_index=True)
     keys = ["n_temperatures", "round_sweeps", "threshold", "constant", "estimator"]
 
     def words(s) -> str:
@@ -162,13 +162,6 @@ def nearest_reading(method: str, readings: pd.DataFrame) -> pd.Series:
     return readings.loc[(of_mean + of_variance).idxmin()]
 
 
-def fitting(loops: pd.DataFrame, model: str):
-    """The reading of RTS that gives the report's numbers; None if its runs do not stop."""
-    rows = pick(loops, model=model).query(f"n >= {FEWEST}")
-    rows = rows[(rows[list(FIT)] == pd.Series(FIT)).all(axis=1)]
-    return rows.iloc[0] if len(rows) else None
-
-
 def rmse(row) -> ms.Measured:
     """Root mean squared error of single runs of a reading, with its error, on the scale "log"."""
     n, variance = row["n"], row["variance"]
@@ -229,8 +222,7 @@ def spread(values) -> float:
 
 def sets(values) -> list[float]:
     """Variances of sets of twenty calls."""
-    x = np.asarray(values)
-    return [spread(part) for part in np.split(x, len(x) // PRINTED_RUNS)]
+    return [spread(x) for x in np.split(np.asarray(values), len(values) // PRINTED_RUNS)]
 
 
 def in_cycle(found: pd.DataFrame) -> bool:
@@ -281,22 +273,22 @@ def value_judged(name: str, found: pd.DataFrame, text: str, variance: str, n: in
     return _off(name, mean_of_calls(found["log_z"]), spread, n)
 
 
-def row_judged(name: str, runs: pd.DataFrame, model: str) -> Verdict:
-    """One verdict on a row of the printed table, over all readings with runs of both orders."""
+def row_judged(name: str, runs: pd.DataFrame) -> Verdict:
+    """One verdict on a row of the table of TAP, over all readings with runs of both orders."""
+    model = runs["model"].iloc[0]
     row = {label: printed(label).loc[model, "variance"] for label in ORDERS.values()}
     text, cases = printed("TAP (").loc[model, "logz"], {}
-    ran = pick(runs, model=model, n_updates=1000, update="alternating")
+    ran = pick(runs, n_updates=1000, update="alternating")
     both = ran.groupby(["begin", "tolerance"], sort=False)["order"].nunique() == len(ORDERS)
     means: dict[str, list] = {label: [] for label in row}
     spreads: dict[str, list] = {label: [] for label in row}  # of 20 calls each
     for begin, tolerance in both.index[both]:
         reading = FIRST | {"begin": begin, "tolerance": tolerance}
         of = {label: calls(runs, model, order, **reading) for order, label in ORDERS.items()}
-        variances = {
-            f"variance of {label}": variance_judged(name, found, row[label], float(text))
-            for label, found in of.items()
-        }
+        variances = {}
         for label, found in of.items():
+            by_calls = variance_judged(name, found, row[label], float(text))
+            variances[f"variance of {label}"] = by_calls
             means[label].append(found["log_z"].mean())
             spreads[label] += sets(found["log_z"])
         for (label, found), n in product(of.items(), (PRINTED_RUNS, 1)):

@@ -11,8 +11,9 @@ from rbmbook import plots
 from rbmbook.page import each, one, pick, pm, published
 from rbmbook.tables import number
 from rbmbook.verdicts import shown as in_words
+from rbmlib import datasets
 
-from . import MODELS, PRINTED_RUNS, printed, printed_correlations, printed_error, programs, truth
+from . import MODELS, PRINTED_RUNS, printed, printed_error, programs, truth
 from .programs import Stored
 
 
@@ -34,7 +35,8 @@ def correlations(stored: pd.DataFrame) -> pd.DataFrame:
             },
         }
 
-    return each(printed_correlations(), row)
+    in_print = datasets.committed("published/report_mh_correlation.csv")
+    return each(pd.read_csv(in_print, dtype=str), row)
 
 
 def spread_of(row) -> str:
@@ -60,42 +62,32 @@ def below(method: str, readings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("")
 
 
-def rts_rows(runs: Stored) -> pd.DataFrame:
-    """The reading that gives the report's numbers, also at the loosest threshold."""
-    where = programs.FIT | {"threshold": [0.05, 0.02]}
-    return pick(runs.rts, **where).sort_values("threshold")
-
-
 def tap_rows(runs: Stored) -> pd.DataFrame:
     """Printed rows, which do not state the order, above TAP2 and TAP3 by the first reading."""
     rows = []
     for model in MODELS:
-        two, three = (programs.first_calls(runs.tap, model, k) for k in programs.ORDERS)
-        variances = [printed(k).loc[model, "variance"] for k in ("TAP2", "TAP3")]
-        rows.append({
-            "model": model, "": "printed", "TAP2": "order not stated",
-            "TAP2 variance": variances[0], "TAP3": printed("TAP (").loc[model, "logz"],
-            "TAP3 variance": variances[1], "error of TAP3": f"{printed_error(model, 'TAP ('):+.2f}",
-        })  # fmt: skip
-        rows.append({
-            "model": "", "": f"ours, {len(two)} and {len(three)} calls",
-            "TAP2": in_words(programs.mean_of_calls(two)),
-            "TAP2 variance": number(programs.spread(two)),
-            "TAP3": in_words(programs.mean_of_calls(three)),
-            "TAP3 variance": number(programs.spread(three)),
-            "error of TAP3": f"{three.mean() - truth(model):+.2f}",
-        })  # fmt: skip
+        theirs, ours = {"model": model, "": "printed"}, {"model": "", "": "ours"}
+        logz = {2: "order not stated", 3: printed("TAP (").loc[model, "logz"]}
+        for order, label in programs.ORDERS.items():
+            x, variance = programs.first_calls(runs.tap, model, order), f"{label} variance"
+            theirs |= {label: logz[order], variance: printed(label).loc[model, "variance"]}
+            mean, spread = in_words(programs.mean_of_calls(x)), number(programs.spread(x))
+            ours |= {label: f"{mean} ({len(x)} calls)", variance: spread}
+        theirs["error of TAP3"] = f"{printed_error(model, 'TAP ('):+.2f}"
+        rows += [theirs, ours | {"error of TAP3": f"{x.mean() - truth(model):+.2f}"}]
     return pd.DataFrame(rows)
 
 
 def program_errors(runs: Stored) -> pd.DataFrame:
     """Printed and our errors of the four programs; ours also with the RMSE of single runs."""
     rows, columns = [], {"AIS": "AIS", "RTS": "RTS", "SAMS": "SAMS", "TAP": "TAP ("}
+    stop = runs.rts.query(f"n >= {programs.FEWEST}")
+    rts = pick(stop, **programs.FIT).set_index("model", drop=False)
     for model in MODELS:
         theirs = {k: f"{printed_error(model, name):+.2f}" for k, name in columns.items()}
         found = {
             "AIS": one(runs.ais, model=model, base="counts + 5", schedule="linear"),
-            "RTS": programs.fitting(runs.rts, model),
+            "RTS": rts.loc[model] if model in rts.index else None,
             "SAMS": one(runs.sams, model=model, reading="counts + 5, 7,000 sweeps"),
         }
         ours = {
