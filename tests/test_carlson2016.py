@@ -306,7 +306,7 @@ def test_stopping_by_the_tracker_is_judged_by_what_it_loses():
     assert of(2.1, 2.0, 2.2).outcome == CONTRADICTED
     assert of(0.1, 1.0, 0.0).outcome == OPEN
     assert "6 h" in of(0.1, 1.0, 0.0).note
-    assert "one nat in 1 of them" in of(0.1, 9.0, 0.2).words
+    assert "one nat, and 1 lose more" in of(0.1, 9.0, 0.2).words
 
 
 def test_a_smaller_variance_of_the_gradient_is_seen():

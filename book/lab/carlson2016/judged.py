@@ -492,7 +492,7 @@ def early_stopping(trainings: dict[str, dict]) -> Verdict:
     return found.said(
         "Stopping where tracking, not AIS, finds the best update loses "
         f"{effect_in_words(found)} on average over {len(lost)} training runs.",
-        f"We allow one nat, which {sum(x > A_NAT for x in lost)} runs exceed. With 1,600 chains, "
+        f"The limit is one nat, and {sum(x > A_NAT for x in lost)} lose more. With 1,600 chains, "
         "the validation likelihood did not begin to fall.",
         "dna, 500 units, 400 chains",
     ).priced("training runs longer than ours with the paper's 2,000 chains (6 h)")
