@@ -100,13 +100,13 @@ def _trained_for_epochs(
     return _scored(rbm, seed, cifar10_parts(), learning_rate, falling, training, bracket)
 
 
-def _at_size(full: bool, epoch: int):
+def _at_size(full: bool, epoch: int, **bound):
     def trained(
         rbm, seed, *, method: str = "cd", learning_rate: float, falling: bool = False,
         n_updates: int = epoch, n_sweeps: int = 20, n_chains: int = 50, n_temperatures: int = 200,
     ):  # fmt: skip
         """As "trained for epochs", for hundreds of units, with log Z in single precision."""
-        training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates}
+        training = {"method": method, "n_sweeps": n_sweeps, "n_updates": n_updates} | bound
         bracket = {"n_chains": n_chains, "n_temperatures": n_temperatures, "n_leapfrog": 10}
         bracket["single_precision"] = True
         return _scored(rbm, seed, cifar10_parts(full), learning_rate, falling, training, bracket)
@@ -116,6 +116,7 @@ def _at_size(full: bool, epoch: int):
 
 ESTIMATORS["trained at size"] = _at_size(False, 400)
 ESTIMATORS["trained on all images"] = _at_size(True, 450)
+ESTIMATORS["trained on all images, below 0.9"] = _at_size(True, 450, largest=0.9)
 
 
 def _scored(rbm, seed, images, learning_rate, falling, training: dict, bracket: dict):
