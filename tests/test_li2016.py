@@ -395,7 +395,7 @@ def test_mix_follows_shares_and_distances(monkeypatch):
     outcomes = {case: outcome for case, _, outcome, _ in found.parts}
     toys = "toy, s = 0.99", "toy, s = 0.999"
     assert outcomes == {
-        **{f"percentage points that change region, {toy}": REPRODUCED for toy in toys},
+        **{f"% more chains that change region, {toy}": REPRODUCED for toy in toys},
         **{f"distance, {toy}": CONTRADICTED for toy in toys},
         "distance, trained": REPRODUCED,
     }
