@@ -21,7 +21,6 @@ from rbmlib.training.train import train
 from .kiwaki2015 import trained, two_way_ais
 
 PILOT_STEPS = 1000  # for estimators that begin with a short pilot
-MANY = 500  # temperatures, with which MBAR is slow
 DNA_TRAIN = 1400  # rows; the other 600 of the training set are for validation (Carlson et al. 2016)
 
 MODELS |= {  # as pcd_10, whose likelihood does not rise after so many updates
@@ -111,8 +110,8 @@ def _one_sample(path, betas, seed, *, n_chains: int = 20, n_sweeps: int, own_pil
     warm = rl.simulated_tempering(path, betas, first, n_chains, n_sweeps // 5, source)
     sample = rl.simulated_tempering(path, betas, first, n_chains, n_sweeps, source, start=warm)
     run = rl.rts_of_sample(sample)
-    others = {"mbar": rl.mbar_of_sample(sample)} if len(betas) < MANY else {}
-    others |= {
+    others = {
+        "mbar": rl.mbar_of_sample(sample),
         "ti_riemann": rl.ti(sample, rule="riemann", rao_blackwell=False),
         "ti_trap": rl.ti(sample, rao_blackwell=False),
         "ti_corrected": rl.ti(sample, rule="corrected", rao_blackwell=False),
