@@ -152,7 +152,7 @@ def test_the_start_decides_where_readings_disagree():
 
     alone = judge_it(frame)
     assert alone.outcome == OPEN
-    assert alone.words.endswith("Of 8 cases with the paper's ten rounds, 8 are open.")
+    assert alone.words.endswith("Of 8 cases with ten rounds, 8 are open.")
     both = judge_it(pd.concat([frame, late]))
     assert both.outcome == DEPENDS
     assert both.ours.startswith(

@@ -279,8 +279,8 @@ def test_the_order_of_the_seconds():
     assert judged.speed_order(seconds()).outcome == REPRODUCED
     found = judged.speed_order(seconds(**{LONG: 2.0}))
     parts = {part[0]: part[2] for part in found.parts}
-    near = parts["SAMS within 30/264 of AIS on h500"]
-    assert parts["SAMS faster than AIS"] == near == found.outcome == DEPENDS
+    assert parts["SAMS within 30 s on h500"] == CONTRADICTED  # 40 s with 30,000 sweeps
+    assert parts["SAMS faster than AIS"] == DEPENDS
     assert "0.05 times as long with 5,000 sweeps and 2.00 times as long with 30,000" in found.ours
     for factor, outcome in ((0.4, REPRODUCED), (0.25, CONTRADICTED)):  # 0.6 of the temperatures
         changed = seconds()

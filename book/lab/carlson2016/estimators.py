@@ -21,20 +21,22 @@ from rbmlib.results import Check, finished, round_trips
 CHUNK = 100_000  # states whose q(k | x) are held at a time
 
 
-def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int = 10) -> Estimate:
+def transition_rts(
+    sample: TemperedSample, *, skip: int = 0, kind: str = "rsd", n_groups: int = 10
+) -> Estimate:
     """Estimate log Z from the stationary distribution of beta, by "rsd" or counts ("sd").
 
-    The sample must have every sweep, with ``conditional="joint"``. The error bar is a jackknife
-    over groups of chains.
+    The sample must have every sweep, with ``conditional="joint"``; the first ``skip`` are left out.
+    The error bar is a jackknife over groups of chains.
     """
     started = time.perf_counter()
     groups = np.array_split(np.arange(sample.n_chains), min(n_groups, sample.n_chains))
-    moves, n = [transition_sums(sample, chains, kind) for chains in groups], len(groups)
+    moves = [transition_sums(sample, chains, kind, skip) for chains in groups]
 
     def log_z_path(moves):
         return updated(sample.log_z_path, sample.prior, stationary(moves))
 
-    whole = log_z_path(sum(moves))
+    whole, n = log_z_path(sum(moves)), len(groups)
     left_out = [log_z_path(sum(moves) - one)[-1] for one in moves]
     std_error = float(np.sqrt((n - 1) * np.var(left_out)))
     checks = [round_trips(sample.round_trips.mean())]
@@ -49,14 +51,14 @@ def transition_rts(sample: TemperedSample, *, kind: str = "rsd", n_groups: int =
     )  # fmt: skip
 
 
-def transition_sums(sample: TemperedSample, chains, kind: str) -> np.ndarray:
+def transition_sums(sample: TemperedSample, chains, kind: str, skip: int = 0) -> np.ndarray:
     """Sums (K, K) over the moves of some chains from each beta to each."""
     k = sample.betas.size
-    old = sample.temperature[:-1][:, chains].ravel()
+    old = sample.temperature[skip:-1][:, chains].ravel()
     if kind == "sd":
-        new = sample.temperature[1:][:, chains].ravel()
+        new = sample.temperature[skip + 1 :][:, chains].ravel()
         return np.bincount(old.astype(np.int64) * k + new, minlength=k * k).reshape(k, k) * 1.0
-    delta, out = sample.delta[1:][:, chains].ravel(), np.zeros((k, k))
+    delta, out = sample.delta[skip + 1 :][:, chains].ravel(), np.zeros((k, k))
     offsets = np.log(sample.prior) - sample.log_z_path
     for first in range(0, old.size, CHUNK):
         rows = slice(first, first + CHUNK)

@@ -306,8 +306,8 @@ def row_judged(name: str, runs: pd.DataFrame) -> Verdict:
 
 
 SWEEPS = (
-    "ais_report ais_printed ais_bounds rts_loop rts_loop_fresh rts_loop_loose rts_loop_sweeps "
-    "sams_printed sams_lengths sams_claims tap_printed tap_readings tap_report"
+    "ais_report ais_printed ais_bounds ais_coarse rts_loop rts_loop_fresh rts_loop_loose "
+    "rts_loop_sweeps sams_printed sams_lengths sams_claims tap_printed tap_readings tap_report"
 )
 CLOSE = 5.0  # nats: three standard deviations of the report's runs of RTS on h20
 
@@ -332,7 +332,8 @@ def load(scheduler: str = "") -> Stored:
     loops = pd.concat([found["rts_loop"], found["rts_loop_loose"]])
     every = pd.concat([loops, found["rts_loop_fresh"]])
     calls = pd.concat([found["tap_printed"], found["tap_readings"]])
-    coarse = pick(found["ais_bounds"], estimator="ais", n_temperatures=10_000)
+    coarse = pd.concat([found["ais_bounds"], found["ais_coarse"]], ignore_index=True)
+    coarse = pick(coarse, estimator="ais", n_temperatures=10_000)
     energy = pick(found["sams_claims"], n_chains=20, n_sweeps=7000).assign(n=20)
     return Stored(
         ais=of_ais(found["ais_report"], found["ais_printed"]),
