@@ -190,7 +190,7 @@ def draw_figure_4(curves: dict, bounds: dict[str, dict]) -> None:
         right.errorbar(values, at, xerr=np.abs(ends - values), color=(BLUE, ORANGE)[i], fmt="o",
                        ms=4, capsize=3, label=name.removeprefix("leaky, "))  # fmt: skip
     right.axvline(0, color="black", lw=0.8)
-    right.set(xscale="symlog", xlim=(-600, 60), yticks=range(len(runs)), yticklabels=runs)
+    right.set(xscale="symlog", xlim=(-600, 300), yticks=range(len(runs)), yticklabels=runs)
     right.set(xlabel="log-likelihood minus that of CD (nats)")
     right.legend(fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
 
